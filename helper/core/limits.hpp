@@ -1,0 +1,44 @@
+// Every limit of the suite, each with its reason. Tested at the limit and one past it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace llmgw::limits {
+
+// State files that plugins read inside Slurm's daemons: far more than either file ever has, little enough to
+// read under slurmctld's locks.
+inline constexpr std::size_t state_file_bytes = 64 * 1024;
+// A message for users is one line in a terminal; slurmctld keeps it in memory per refused job.
+inline constexpr std::size_t message_bytes = 1024;
+// What is read of a batch script in slurmctld: directives and first commands come early, and the time under
+// its locks must not grow with what a user sends.
+inline constexpr std::size_t script_scan_bytes = 128 * 1024;
+// Entries looked at in a job's environment: Slurm itself caps what it forwards in bytes, not in entries.
+inline constexpr std::size_t environment_entries = 65536;
+// Names of machines, clusters and partitions (DNS labels have the same limit).
+inline constexpr std::size_t name_bytes = 63;
+// A settings document: 1,000 nodes by name are about 70 KB.
+inline constexpr std::size_t settings_bytes = 1024 * 1024;
+// Nesting of a JSON document: settings have three levels.
+inline constexpr std::size_t json_depth = 16;
+// Machines the leader keeps reports of.
+inline constexpr std::size_t machines = 20000;
+// One report: a page of text.
+inline constexpr std::size_t report_bytes = 16 * 1024;
+// An answer of the leader: 20,000 reports at up to 1 KB.
+inline constexpr std::size_t answer_bytes = 32 * 1024 * 1024;
+// Output kept of a program that the helper runs; the rest is dropped.
+inline constexpr std::size_t program_output_bytes = 64 * 1024;
+// How long a program that only reports its version may take.
+inline constexpr std::chrono::seconds program_deadline{10};
+// A machine sends its report at least this often, and is called silent after three times that.
+inline constexpr std::chrono::seconds report_every{30};
+inline constexpr std::chrono::seconds report_silent_after{90};
+// The longest a long poll may be held open.
+inline constexpr std::chrono::seconds long_poll{60};
+// plugstack.conf: includes in includes, and lines in all.
+inline constexpr std::size_t plugstack_depth = 8;
+inline constexpr std::size_t plugstack_lines = 4096;
+
+}  // namespace llmgw::limits
