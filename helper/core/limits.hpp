@@ -18,6 +18,14 @@ inline constexpr std::size_t script_scan_bytes = 128 * 1024;
 inline constexpr std::size_t environment_entries = 65536;
 // Names of machines, clusters and partitions (DNS labels have the same limit).
 inline constexpr std::size_t name_bytes = 63;
+// A login: what useradd and utmp allow.
+inline constexpr std::size_t login_bytes = 32;
+// A path of the shared file system: the longest that NFS's mount protocol carries (MNTPATHLEN, RFC 1813).
+inline constexpr std::size_t shared_path_bytes = 1024;
+// The host of an NFS source: a DNS name has at most 253, a bracketed address with its zone fewer.
+inline constexpr std::size_t nfs_host_bytes = 253;
+// Somebody else's text inside a message: a whole name of the longest kind, and most paths.
+inline constexpr std::size_t shown_bytes = 100;
 // A settings document: 1,000 nodes by name are about 70 KB.
 inline constexpr std::size_t settings_bytes = 1024 * 1024;
 // Nesting of a JSON document: settings have three levels.
@@ -40,5 +48,24 @@ inline constexpr std::chrono::seconds long_poll{60};
 // plugstack.conf: includes in includes, and lines in all.
 inline constexpr std::size_t plugstack_depth = 8;
 inline constexpr std::size_t plugstack_lines = 4096;
+
+// HTTP. A request's line and headers: ours have some 300 bytes, tokens included; it is what each open connection costs.
+inline constexpr std::size_t http_head_bytes = 16 * 1024;
+// An answer's headers, all of them together, and the longest URL that is sent.
+inline constexpr std::size_t http_answer_head_bytes = 64 * 1024;
+inline constexpr std::size_t http_url_bytes = 8 * 1024;
+// How much of a refused body is read and dropped, so that the client gets to see the refusal.
+inline constexpr std::size_t http_dropped_bytes = 256 * 1024;
+// Open connections: one long poll for settings per machine, and the odd report beside it.
+inline constexpr unsigned http_connections = 32768;
+// Threads that answer; those who wait for news hold none.
+inline constexpr unsigned http_threads = 4;
+// A client that sends or takes nothing for this long is let go, and no request may take longer to arrive.
+inline constexpr std::chrono::seconds http_idle{30};
+// How long a stopping server lets its last answers leave.
+inline constexpr std::chrono::seconds http_farewell{3};
+// Entries and bytes of what a report says about versions.
+inline constexpr std::size_t report_versions = 32;
+inline constexpr std::size_t report_word_bytes = 128;
 
 }  // namespace llmgw::limits
