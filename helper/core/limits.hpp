@@ -49,8 +49,8 @@ inline constexpr std::chrono::seconds long_poll{60};
 inline constexpr std::size_t plugstack_depth = 8;
 inline constexpr std::size_t plugstack_lines = 4096;
 
-// HTTP. A request's line and headers: ours have some 300 bytes, tokens included; it is what each open connection
-// costs.
+// HTTP. A request's line and headers: ours have some 300 bytes, tokens included; it is what each open
+// connection costs.
 inline constexpr std::size_t http_head_bytes = 16 * 1024;
 // An answer's headers, all of them together, and the longest URL that is sent.
 inline constexpr std::size_t http_answer_head_bytes = 64 * 1024;
