@@ -1,0 +1,62 @@
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace llmgw {
+namespace {
+
+bool is_control(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+}
+
+}  // namespace
+
+bool has_control_characters(std::string_view text) { return std::any_of(text.begin(), text.end(), is_control); }
+
+std::string without_control_characters(std::string_view text) {
+    std::string clean(text);
+    std::replace_if(clean.begin(), clean.end(), is_control, ' ');
+    return clean;
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+    constexpr std::string_view dots = "...";
+    if (text.size() <= most) return std::string(text);
+    if (most <= dots.size()) return std::string(text.substr(0, most));
+    return std::string(text.substr(0, most - dots.size())).append(dots);
+}
+
+std::string quoted(std::string_view text, std::size_t most) {
+    return "\"" + without_control_characters(shortened(text, most)) + "\"";
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> pieces;
+    while (!text.empty()) {
+        const std::size_t end = text.find(separator);
+        pieces.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return pieces;
+        text.remove_prefix(end + 1);
+        if (text.empty()) pieces.push_back(text);
+    }
+    return pieces;
+}
+
+std::string join(const std::vector<std::string>& pieces, std::string_view separator) {
+    std::string text;
+    for (const std::string& piece : pieces) {
+        if (!text.empty()) text += separator;
+        text += piece;
+    }
+    return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace llmgw

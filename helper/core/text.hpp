@@ -1,0 +1,30 @@
+// Small things done to text that reaches people or state files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmgw {
+
+// Bytes below space, and DEL. UTF-8 beyond ASCII passes.
+bool has_control_characters(std::string_view text);
+
+// Each control character becomes a space, so that a message stays one line and can't steer a terminal.
+std::string without_control_characters(std::string_view text);
+
+// `text` in double quotes, control characters replaced, cut to `most` bytes with "..." behind.
+std::string quoted(std::string_view text, std::size_t most = 80);
+
+// Cut to `most` bytes, with "..." as the last three where something was cut.
+std::string shortened(std::string_view text, std::size_t most);
+
+// Pieces between separators; none for an empty text.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+std::string join(const std::vector<std::string>& pieces, std::string_view separator);
+
+// Without spaces and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace llmgw
