@@ -1,7 +1,7 @@
 // How a job or a step asks for a container. One list for the guard and the gate, so that they can't disagree.
-// Source: pyxis 0.24.0 args.c (options and PYXIS_ variables; a container is asked for by an image or a name, all
-// other options only shape it) and Slurm 22.05 plugstack.c, 24.11 and 26.05 spank.c (the variables that carry
-// options from a client to slurmctld, to slurmstepd and to jobs submitted from within a job).
+// Source: pyxis 0.24.0 args.c (options and PYXIS_ variables; a container is asked for by an image or a name,
+// all other options only shape it) and Slurm 22.05 plugstack.c, 24.11 and 26.05 spank.c (the variables that
+// carry options from a client to slurmctld, to slurmstepd and to jobs submitted from within a job).
 #pragma once
 
 #include <array>
@@ -24,10 +24,11 @@ struct RequestVariable {
     Request request;
 };
 
-// The option as Slurm forwards it from the client, the option as inherited by Slurm commands inside a job, pyxis's
-// own variables, and our mark.
+// The option as Slurm forwards it from the client, the option as inherited by Slurm commands inside a job,
+// pyxis's own variables, and our mark.
 inline constexpr const char* mark_in_environment = "SLURM_LLMGW_CONTAINER";  // SLURM_: survives --export=NONE
-inline constexpr const char* mark_in_job_control = "LLMGW_CONTAINER";        // prologs see it as SPANK_LLMGW_CONTAINER
+inline constexpr const char* mark_in_job_control =
+    "LLMGW_CONTAINER";  // prologs see it as SPANK_LLMGW_CONTAINER
 inline constexpr std::array<RequestVariable, 8> request_variables{{
     {"_SLURM_SPANK_OPTION_pyxis_container_image", Request::image_option},
     {"_SLURM_SPANK_OPTION_pyxis_container_name", Request::name_option},

@@ -24,7 +24,8 @@ Result<GateState> parse_gate_state(std::string_view text) {
         if (!*field) return field->error();
     }
     GateState gate;
-    if (state.value() != "open" && state.value() != "closed") return Error{Code::invalid, "has an unknown state"};
+    if (state.value() != "open" && state.value() != "closed")
+        return Error{Code::invalid, "has an unknown state"};
     if (oci.value() != "yes" && oci.value() != "no") return Error{Code::invalid, "has an unknown \"oci\""};
     const std::string& digits = revision.value();
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), gate.revision);

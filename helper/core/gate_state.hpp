@@ -1,5 +1,5 @@
-// RUN/gate on the controller: whether container jobs may be submitted, decided by the helper there and read by the
-// gate in slurmctld.
+// RUN/gate on the controller: whether container jobs may be submitted, decided by the helper there and read
+// by the gate in slurmctld.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,11 @@ Result<NodeState> parse_node_state(std::string_view text) {
         into = std::move(value).value();
         return {};
     };
-    for (const auto& [key, into] : {std::pair{"machine", &state.machine}, {"state", &ready},
-                                    {"reason", &state.reason}, {"boot", &state.boot}, {"oci", &oci}}) {
+    for (const auto& [key, into] : {std::pair{"machine", &state.machine},
+                                    {"state", &ready},
+                                    {"reason", &state.reason},
+                                    {"boot", &state.boot},
+                                    {"oci", &oci}}) {
         if (Result<void> taken = take(key, *into); !taken) return taken.error();
     }
     if (ready != "ready" && ready != "not-ready") return Error{Code::invalid, "has an unknown state"};
@@ -30,9 +33,10 @@ Result<NodeState> parse_node_state(std::string_view text) {
     state.ready = ready == "ready";
     state.oci = oci == "yes";
     if (!state.ready) return state;
-    for (const auto& [key, into] :
-         {std::pair{"pyxis.path", &state.pyxis_path}, {"pyxis.fingerprint", &state.pyxis_fingerprint},
-          {"enroot.path", &state.enroot_path}, {"enroot.fingerprint", &state.enroot_fingerprint}}) {
+    for (const auto& [key, into] : {std::pair{"pyxis.path", &state.pyxis_path},
+                                    {"pyxis.fingerprint", &state.pyxis_fingerprint},
+                                    {"enroot.path", &state.enroot_path},
+                                    {"enroot.fingerprint", &state.enroot_fingerprint}}) {
         if (Result<void> taken = take(key, *into); !taken) return taken.error();
     }
     return state;

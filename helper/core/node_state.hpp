@@ -1,5 +1,5 @@
-// RUN/node: what the helper found out about its machine, for the guard. The guard trusts a container step to a
-// machine only if this file says so and what it names is still what the helper looked at.
+// RUN/node: what the helper found out about its machine, for the guard. The guard trusts a container step to
+// a machine only if this file says so and what it names is still what the helper looked at.
 #pragma once
 
 #include <string>

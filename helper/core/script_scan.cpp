@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::string_view magic = "#SBATCH";
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
 bool is_continuation(std::string_view text, std::size_t at) {
     return text[at] == '\\' && at + 1 < text.size() && text[at + 1] == '\n';
@@ -33,8 +35,9 @@ std::string_view take_command_line(std::string_view& text, unsigned& lines) {
     return {begin, static_cast<std::size_t>(line.data() + line.size() - begin)};
 }
 
-// The next word of a line: blanks separate unless quoted, quotes around a word's beginning are left out, a word that
-// begins with '#' ends the line. In commands ; & | ( ) and backquotes end a word and are words of their own.
+// The next word of a line: blanks separate unless quoted, quotes around a word's beginning are left out, a
+// word that begins with '#' ends the line. In commands ; & | ( ) and backquotes end a word and are words of
+// their own.
 std::string_view take_word(std::string_view& line, bool command) {
     const auto separates = [&](char c) {
         return command && (c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '`');
@@ -75,7 +78,8 @@ bool is_command_line(std::string_view line) {
 // sbatch's short options without an argument (22.05 to 26.05); every other one takes the next word.
 bool takes_next_word(std::string_view word) {
     constexpr std::string_view flags = "hHIkOQsuvVW";
-    return word.size() == 2 && word[0] == '-' && word[1] != '-' && flags.find(word[1]) == std::string_view::npos;
+    return word.size() == 2 && word[0] == '-' && word[1] != '-' &&
+           flags.find(word[1]) == std::string_view::npos;
 }
 
 Request request_in_directive(std::string_view line) {
@@ -93,7 +97,9 @@ bool starts_het_component(std::string_view line) {
     return word == "hetjob" || word == "packjob";
 }
 
-bool is_srun(std::string_view word) { return word == "srun" || word.ends_with("/srun"); }
+bool is_srun(std::string_view word) {
+    return word == "srun" || word.ends_with("/srun");
+}
 
 bool ends_command(std::string_view word) {
     return word.size() == 1 && std::string_view(";&|()`").find(word[0]) != std::string_view::npos;

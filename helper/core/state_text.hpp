@@ -1,5 +1,6 @@
-// The text of the suite's state files: one fixed first line (kind and format version), lines "key value", one last
-// line "end". Any other shape, so also half a file or another version's, is an error: readers then fail closed.
+// The text of the suite's state files: one fixed first line (kind and format version), lines "key value", one
+// last line "end". Any other shape, so also half a file or another version's, is an error: readers then fail
+// closed.
 #pragma once
 
 #include <string>

@@ -12,7 +12,9 @@ bool is_control(char c) {
 
 }  // namespace
 
-bool has_control_characters(std::string_view text) { return std::any_of(text.begin(), text.end(), is_control); }
+bool has_control_characters(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), is_control);
+}
 
 std::string without_control_characters(std::string_view text) {
     std::string clean(text);

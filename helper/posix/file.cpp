@@ -22,7 +22,7 @@ FileStamp stamp_of(const struct stat& status) {
 }
 
 Error failure(const std::string& what, const std::string& path, int error_number) {
-    const Code code = error_number == ENOENT || error_number == ENOTDIR   ? Code::missing
+    const Code code = error_number == ENOENT || error_number == ENOTDIR ? Code::missing
                       : error_number == EACCES || error_number == EPERM ? Code::denied
                                                                         : Code::internal;
     return {code, "cannot " + what + " " + path + ": " + reason_of(error_number)};
@@ -55,7 +55,8 @@ Result<StateFile> open_and_read(const std::string& path, std::size_t max_bytes, 
     if (::fstat(file.get(), &status) != 0) return failure("stat", path, errno);
     if (!S_ISREG(status.st_mode)) return Error{Code::invalid, path + " is not a regular file"};
     if (trusted && status.st_uid != 0 && status.st_uid != ::geteuid()) {
-        return Error{Code::denied, path + " belongs to user " + std::to_string(status.st_uid) + ", not to root"};
+        return Error{Code::denied,
+                     path + " belongs to user " + std::to_string(status.st_uid) + ", not to root"};
     }
     if (trusted && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         return Error{Code::denied, path + " can be written by others than its owner"};
@@ -84,7 +85,8 @@ std::string directory_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Result<void> fill(int fd, std::string_view content, mode_t mode, Durability durability, const std::string& path) {
+Result<void> fill(int fd, std::string_view content, mode_t mode, Durability durability,
+                  const std::string& path) {
     if (::fchmod(fd, mode) != 0) return failure("set the mode of", path, errno);
     if (Result<void> written = write_all(fd, content, path); !written) return written;
     if (durability == Durability::durable && ::fsync(fd) != 0) return failure("sync", path, errno);
@@ -98,7 +100,9 @@ std::string FileStamp::text() const {
            std::to_string(mtime_ns) + ":" + std::to_string(ctime_ns);
 }
 
-std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
+std::string reason_of(int error_number) {
+    return std::generic_category().message(error_number);
+}
 
 Result<FileStamp> stamp_of(const std::string& path) {
     struct stat status {};
@@ -136,7 +140,8 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
 }
 
 Result<void> make_directories(const std::string& path, mode_t mode) {
-    for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
         const std::string parent = path.substr(0, slash);
         if (::mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) return failure("make", parent, errno);
     }

@@ -11,8 +11,9 @@
 
 namespace llmgw {
 
-// What tells one content of a path from the next without reading it. Equal stamps of a path whose directory only
-// root can write mean that nobody replaced or rewrote the file: rename changes ino, a write changes ctime.
+// What tells one content of a path from the next without reading it. Equal stamps of a path whose directory
+// only root can write mean that nobody replaced or rewrote the file: rename changes ino, a write changes
+// ctime.
 struct FileStamp {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -29,8 +30,8 @@ struct FileStamp {
 // Errors: missing, internal.
 Result<FileStamp> stamp_of(const std::string& path);
 
-// A file that an admin or we wrote. At most max_bytes (too_large beyond). A directory, device or pipe: invalid.
-// Never blocks on a pipe.
+// A file that an admin or we wrote. At most max_bytes (too_large beyond). A directory, device or pipe:
+// invalid. Never blocks on a pipe.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
 
 struct StateFile {
@@ -38,8 +39,8 @@ struct StateFile {
     FileStamp stamp;
 };
 
-// A state file that plugins trust: besides the above it must not be a symbolic link, must belong to root or to the
-// user of this process, and nobody else may write it (denied otherwise).
+// A state file that plugins trust: besides the above it must not be a symbolic link, must belong to root or
+// to the user of this process, and nobody else may write it (denied otherwise).
 Result<StateFile> read_state_file(const std::string& path, std::size_t max_bytes);
 
 enum class Durability {
@@ -47,12 +48,13 @@ enum class Durability {
     durable,    // synced before its name appears, and its directory after
 };
 
-// Writes a temporary file beside `path` with its final mode and renames it over it, so that a reader sees the old
-// or the new content and never half of one. The directory must exist. On an error the old content stays.
+// Writes a temporary file beside `path` with its final mode and renames it over it, so that a reader sees the
+// old or the new content and never half of one. The directory must exist. On an error the old content stays.
 Result<void> write_file_atomically(const std::string& path, std::string_view content, mode_t mode,
                                    Durability durability);
 
-// Makes `path` and missing parents (mode 0755 for those, `mode` for the last). Existing ones are left as they are.
+// Makes `path` and missing parents (mode 0755 for those, `mode` for the last). Existing ones are left as they
+// are.
 Result<void> make_directories(const std::string& path, mode_t mode);
 
 // "Permission denied" and so on, thread-safe.

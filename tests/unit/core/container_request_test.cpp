@@ -16,9 +16,10 @@ TEST(ContainerRequest, needs_a_value) {
 }
 
 TEST(ContainerRequest, is_not_seen_in_other_entries) {
-    for (const char* entry : {"", "=", "=x", "PATH=/bin", "PYXIS_CONTAINER_MOUNTS=/a:/b", "XPYXIS_CONTAINER_IMAGE=x",
-                              "PYXIS_CONTAINER_IMAGES=x", "A=PYXIS_CONTAINER_IMAGE=x", "SLURM_CONTAINER=/bundle",
-                              "_SLURM_SPANK_OPTION_pyxis_container_mounts=x", "pyxis_container_image=x"}) {
+    for (const char* entry :
+         {"", "=", "=x", "PATH=/bin", "PYXIS_CONTAINER_MOUNTS=/a:/b", "XPYXIS_CONTAINER_IMAGE=x",
+          "PYXIS_CONTAINER_IMAGES=x", "A=PYXIS_CONTAINER_IMAGE=x", "SLURM_CONTAINER=/bundle",
+          "_SLURM_SPANK_OPTION_pyxis_container_mounts=x", "pyxis_container_image=x"}) {
         EXPECT_EQ(request_in_entry(entry), Request::none) << entry;
     }
 }

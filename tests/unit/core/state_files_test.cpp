@@ -19,8 +19,8 @@ TEST(StateText, refuses_every_other_shape) {
     for (std::size_t length = 0; length < good.size(); ++length) {
         EXPECT_FALSE(parse_state_text(good.substr(0, length), header)) << "cut to " << length;
     }
-    for (const char* body : {"a b\nend\n\n", "a b\nend\nc d\n", "a b\na c\nend\n", "A b\nend\n", "a\nend\n", "a \nend\n",
-                             " b\nend\n", "a b\x01\nend\n", "a b\r\nend\r\n", "a b\n"}) {
+    for (const char* body : {"a b\nend\n\n", "a b\nend\nc d\n", "a b\na c\nend\n", "A b\nend\n", "a\nend\n",
+                             "a \nend\n", " b\nend\n", "a b\x01\nend\n", "a b\r\nend\r\n", "a b\n"}) {
         EXPECT_FALSE(parse_state_text(header + "\n" + body, header)) << body;
     }
     EXPECT_FALSE(parse_state_text("llmgw-slurm-test 2\na b\nend\n", header));
@@ -29,12 +29,15 @@ TEST(StateText, refuses_every_other_shape) {
 }
 
 TEST(StateText, always_writes_what_it_can_read) {
-    const StateFields fields = parse_state_text(format_state_text(header, {{"a", "x\ny"}, {"b", ""}}), header).value();
+    const StateFields fields =
+        parse_state_text(format_state_text(header, {{"a", "x\ny"}, {"b", ""}}), header).value();
     EXPECT_EQ(fields, (StateFields{{"a", "x y"}, {"b", "-"}}));
 }
 
 NodeState ready_node() {
-    return {"n1", true, "pyxis 0.24.0, enroot 4.2.1", "boot-1", false, "/p/spank_pyxis.so", "1:2:3:4:5", "/e/enroot", "6:7:8:9:10"};
+    return {"n1",        true,        "pyxis 0.24.0, enroot 4.2.1",
+            "boot-1",    false,       "/p/spank_pyxis.so",
+            "1:2:3:4:5", "/e/enroot", "6:7:8:9:10"};
 }
 
 TEST(NodeStateFile, comes_back_as_written) {
@@ -63,9 +66,12 @@ TEST(GateStateFile, comes_back_as_written) {
 
 TEST(GateStateFile, is_refused_with_a_bad_field) {
     const std::string good = format_gate_state({true, 17, false, "m"});
-    for (const auto& [from, to] : {std::pair{"state open", "state ajar"}, {"revision 17", "revision 17x"},
-                                   {"revision 17", "revision -1"}, {"oci no", "oci perhaps"},
-                                   {"llmgw-slurm-gate 1", "llmgw-slurm-gate 0"}, {"message m\n", ""}}) {
+    for (const auto& [from, to] : {std::pair{"state open", "state ajar"},
+                                   {"revision 17", "revision 17x"},
+                                   {"revision 17", "revision -1"},
+                                   {"oci no", "oci perhaps"},
+                                   {"llmgw-slurm-gate 1", "llmgw-slurm-gate 0"},
+                                   {"message m\n", ""}}) {
         std::string text = good;
         text.replace(text.find(from), std::string(from).size(), to);
         EXPECT_FALSE(parse_gate_state(text)) << to;

@@ -1,0 +1,59 @@
+#include "gate.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "decision.hpp"
+#include "gate_file.hpp"
+
+namespace llmgw::gate {
+namespace {
+
+// Read and changed by whoever loads the plugin, and only read while jobs are checked.
+constinit std::atomic<GateFile*> file{nullptr};
+
+std::string path_of_gate_file() {
+    const char* directory = ::secure_getenv("LLMGW_SLURM_RUN_DIR");
+    return std::string(directory == nullptr || *directory != '/' ? "/run/llmgw-slurm" : directory) + "/gate";
+}
+
+std::shared_ptr<const Result<GateState>> current_state() {
+    if (GateFile* gate = file.load()) return gate->state();
+    return std::make_shared<const Result<GateState>>(Error{Code::internal, "the gate was not started"});
+}
+
+// A script is read only where that can change the answer: for jobs that did not come through Slurm's own
+// commands (those leave their command line), and for the courtesy warning.
+ScriptFindings findings_of(const job_desc_msg_t& job, Request request, Change change) noexcept {
+    if (change == Change::modify || request != Request::none) return {};
+    return scan_script(script_of(job));
+}
+
+}  // namespace
+
+void start() {
+    if (file.load() == nullptr) file.store(new GateFile(path_of_gate_file()));
+}
+
+void stop() noexcept {
+    delete file.exchange(nullptr);
+}
+
+int check(const job_desc_msg_t* job, Change change, char** message) {
+    if (job == nullptr) return SLURM_SUCCESS;
+    const Request request = request_of(*job);
+    const ScriptFindings script = findings_of(*job, request, change);
+    const bool dropped = request == Request::none && directive_was_dropped(*job, script);
+    // A plain job never gets as far as the gate file.
+    if (request == Request::none && !dropped && script.srun == Request::none) return SLURM_SUCCESS;
+
+    const Decision decision = decide(request, script, dropped, *current_state());
+    if (decision.kind == Decision::Kind::admit) return SLURM_SUCCESS;
+    if (message != nullptr) *message = slurm_xstrdup(decision.message.c_str());
+    if (decision.kind == Decision::Kind::admit_with_warning) return SLURM_SUCCESS;
+    slurm_verbose("job_submit/llmgw: refused a job of user %u: %s", job->user_id, decision.message.c_str());
+    return ESLURM_SUBMISSIONS_DISABLED;
+}
+
+}  // namespace llmgw::gate
