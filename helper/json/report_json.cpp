@@ -1,0 +1,125 @@
+#include "json/report_json.hpp"
+
+#include "core/limits.hpp"
+#include "core/shown.hpp"
+#include "json/dump.hpp"
+#include "json/load.hpp"
+
+namespace llmgw::json {
+namespace {
+
+Error wrong(const std::string& key, const Value* value, const std::string& wanted) {
+    const std::string found = value == nullptr ? "it is missing" : "found " + described(*value);
+    return {Code::invalid, key + ": " + wanted + " is wanted, " + found};
+}
+
+Result<std::string> text_at(const Value& object, const std::string& key) {
+    const Value* const value = object.find(key);
+    const std::string* const text = value == nullptr ? nullptr : value->text();
+    if (text == nullptr) return wrong(key, value, "text");
+    return *text;
+}
+
+Result<std::int64_t> integer_at(const Value& object, const std::string& key) {
+    const Value* const value = object.find(key);
+    const std::int64_t* const integer = value == nullptr ? nullptr : value->integer();
+    if (integer == nullptr) return wrong(key, value, "a whole number");
+    return *integer;
+}
+
+Result<std::map<std::string, std::string>> versions_at(const Value& object) {
+    const Value* const value = object.find("versions");
+    const Value::Object* const members = value == nullptr ? nullptr : value->object();
+    if (members == nullptr) return wrong("versions", value, "an object");
+    std::map<std::string, std::string> versions;
+    for (const auto& [what, version] : *members) {
+        if (version.text() == nullptr) return wrong("versions." + printable(what), &version, "text");
+        versions.emplace(what, *version.text());
+    }
+    return versions;
+}
+
+Result<MachineReport> report_of(const Value& value) {
+    if (value.object() == nullptr)
+        return Error{Code::invalid, "a report is an object, found " + described(value)};
+    MachineReport report;
+    for (const auto& [key, field] : {std::pair{"name", &report.name}, std::pair{"reason", &report.reason},
+                                     std::pair{"boot", &report.boot}, std::pair{"helper", &report.helper}}) {
+        Result<std::string> text = text_at(value, key);
+        if (!text) return text.error();
+        *field = std::move(text).value();
+    }
+    const Result<std::string> state = text_at(value, "state");
+    if (!state) return state.error();
+    if (state.value() != "ready" && state.value() != "not-ready") {
+        return wrong("state", value.find("state"), "\"ready\" or \"not-ready\"");
+    }
+    report.ready = state.value() == "ready";
+    Result<std::map<std::string, std::string>> versions = versions_at(value);
+    if (!versions) return versions.error();
+    report.versions = std::move(versions).value();
+    if (Result<void> good = check_report(report); !good) return good.error();
+    return report;
+}
+
+}  // namespace
+
+Result<MachineReport> read_report(std::string_view text) {
+    const Result<Value> value = parse(text, {limits::report_bytes, limits::json_depth});
+    if (!value) return value.error();
+    return report_of(value.value());
+}
+
+std::string text_of(const MachineReport& report) {
+    Value versions{Value::Object{}};
+    for (const auto& [what, version] : report.versions) versions.set(what, version);
+    Value value;
+    value.set("name", report.name);
+    value.set("state", report.ready ? "ready" : "not-ready");
+    value.set("reason", report.reason);
+    value.set("versions", versions);
+    value.set("boot", report.boot);
+    value.set("helper", report.helper);
+    return dump(value);
+}
+
+Result<KnownMachines> read_machines(std::string_view text) {
+    const Result<Value> value = parse(text, {limits::answer_bytes, limits::json_depth});
+    if (!value) return value.error();
+    const Result<std::int64_t> revision = integer_at(value.value(), "revision");
+    if (!revision) return revision.error();
+    const Result<std::int64_t> now = integer_at(value.value(), "now");
+    if (!now) return now.error();
+    const Value* const machines = value.value().find("machines");
+    if (machines == nullptr || machines->array() == nullptr) return wrong("machines", machines, "a list");
+    if (machines->array()->size() > limits::machines) {
+        return Error{Code::too_large, "machines: more than " + std::to_string(limits::machines)};
+    }
+    if (revision.value() < 0) return Error{Code::invalid, "revision: it is negative"};
+    KnownMachines known{static_cast<std::uint64_t>(revision.value()), now.value(), {}};
+    for (const Value& entry : *machines->array()) {
+        Result<MachineReport> report = report_of(entry);
+        if (!report) return report.error().within("machines");
+        const Result<std::int64_t> received = integer_at(entry, "received");
+        if (!received) return received.error().within("machines");
+        known.machines.push_back({std::move(report).value(), received.value()});
+    }
+    return known;
+}
+
+std::string machines_head(std::uint64_t revision, std::int64_t now) {
+    return R"({"revision":)" + std::to_string(revision) + R"(,"now":)" + std::to_string(now) +
+           R"(,"machines":[)";
+}
+
+void add_machine(std::string& text, std::string_view report, std::int64_t received) {
+    if (text.back() != '[') text += ',';
+    text.append(report.substr(0, report.size() - 1));
+    text += R"(,"received":)" + std::to_string(received) + '}';
+}
+
+void close_machines(std::string& text) {
+    text += "]}";
+}
+
+}  // namespace llmgw::json
