@@ -1,0 +1,33 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "ctl/context.hpp"
+
+namespace llmgw::ctl {
+
+int run(int argc, const char* const* argv, Context& context) {
+    try {
+        CLI::App app{"GPU nodes shared between llmgw and Slurm", "llmgw-slurm"};
+        app.set_version_flag("--version", "llmgw-slurm " LLMGW_VERSION);
+        app.require_subcommand(1);
+        app.failure_message(CLI::FailureMessage::simple);
+        add_check(app, context);
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            // Asking for help or the version is no failure; CLI11 has codes of its own for everything else.
+            return app.exit(error, context.out, context.err) == 0 ? exit_fine : exit_usage;
+        }
+        if (!context.out.flush()) {
+            // A full disk or a closed pipe: half an answer must not pass for one.
+            context.err << "llmgw-slurm: standard output can't be written: look at where it goes\n";
+            return exit_usage;
+        }
+        return context.exit_code;
+    } catch (const std::exception& error) {
+        context.err << "llmgw-slurm: " << error.what() << '\n';
+        return exit_usage;
+    }
+}
+
+}  // namespace llmgw::ctl
