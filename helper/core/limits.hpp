@@ -65,7 +65,7 @@ inline constexpr unsigned http_threads = 4;
 inline constexpr std::chrono::seconds http_idle{30};
 // How long a stopping server lets its last answers leave.
 inline constexpr std::chrono::seconds http_farewell{3};
-// Entries and bytes of what a report says about versions.
+// Entries of what a report says about versions, and bytes of a version or boot id.
 inline constexpr std::size_t report_versions = 32;
 inline constexpr std::size_t report_word_bytes = 128;
 

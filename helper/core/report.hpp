@@ -1,9 +1,12 @@
-// What a machine says about itself to the leader, and what the leader tells of all machines.
+// What a machine says about itself to the leader, and what the leader says about machines.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
+
+#include "core/result.hpp"
 
 namespace llmgw {
 
@@ -11,31 +14,34 @@ struct MachineReport {
     std::string name;
     bool ready = false;
     std::string reason;  // "pyxis 0.24.0, enroot 4.2.1" when ready, else the one reason why it isn't
-    // Versions found, empty where there is none.
-    std::string pyxis;
-    std::string enroot;
-    std::string slurm;
-    std::string boot;    // boot id
-    std::string helper;  // version of llmgw-slurm-helper
+    std::map<std::string, std::string> versions;  // pyxis, enroot, slurm; a key is there when that is there
+    std::string boot;                             // boot id at the time of the report
+    std::string helper;                           // version of the helper
 
     bool operator==(const MachineReport&) const = default;
 };
 
-// A report with when it came, in the leader's clock (seconds since 1970).
-struct ReceivedReport {
+// A report that anyone may show: its name is one, all texts are one line and within their limits, and there
+// is a reason. Errors: invalid, too_large.
+Result<void> check_report(const MachineReport& report);
+
+struct KnownMachine {
     MachineReport report;
-    std::int64_t received = 0;
+    std::int64_t received = 0;  // unix time, by the leader's clock
 
-    bool operator==(const ReceivedReport&) const = default;
+    bool operator==(const KnownMachine&) const = default;
 };
 
-// The answer to GET /slurm/v1/machines. Ages are `now - received`: both are the leader's clock.
-struct ReportList {
+struct KnownMachines {
     std::uint64_t revision = 0;
-    std::int64_t now = 0;
-    std::vector<ReceivedReport> machines;
+    std::int64_t now = 0;  // unix time when this was said, by the leader's clock
+    std::vector<KnownMachine> machines;
 
-    bool operator==(const ReportList&) const = default;
+    bool operator==(const KnownMachines&) const = default;
 };
+
+// No report for limits::report_silent_after, as of `now`. Both times are the leader's: machines' clocks don't
+// count.
+bool is_silent(const KnownMachine& machine, std::int64_t now);
 
 }  // namespace llmgw

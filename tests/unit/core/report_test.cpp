@@ -1,0 +1,69 @@
+#include "core/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/limits.hpp"
+
+namespace llmgw {
+namespace {
+
+MachineReport good() {
+    return {"n1", true, "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}}, "b00t", "0.1.0"};
+}
+
+TEST(Report, RefusesNamesThatLeadElsewhere) {
+    for (const std::string& name :
+         {std::string(), std::string("../x"), std::string(".."), std::string("a/b"), std::string("-a"),
+          std::string("a\0b", 3), std::string("a b"), std::string(64, 'a'), std::string("\xC3\xA4")}) {
+        MachineReport report = good();
+        report.name = name;
+        EXPECT_FALSE(check_report(report).ok()) << name;
+    }
+}
+
+TEST(Report, RefusesControlCharactersAnywhere) {
+    for (std::string MachineReport::*const field :
+         {&MachineReport::reason, &MachineReport::boot, &MachineReport::helper}) {
+        MachineReport report = good();
+        report.*field = "a\x1b[2J";
+        EXPECT_EQ(check_report(report).error().code, Code::invalid);
+    }
+    MachineReport report = good();
+    report.versions["slurm"] = "22\n05";
+    EXPECT_EQ(check_report(report).error().code, Code::invalid);
+    report = good();
+    report.versions["sl urm"] = "22.05";
+    EXPECT_EQ(check_report(report).error().code, Code::invalid);
+}
+
+TEST(Report, HoldsAtItsLimitsAndNotPastThem) {
+    MachineReport report = good();
+    report.name = std::string(63, 'a');
+    report.reason = std::string(limits::message_bytes, 'r');
+    report.boot = report.helper = std::string(limits::report_word_bytes, 'b');
+    for (std::size_t i = report.versions.size(); i < limits::report_versions; ++i) {
+        report.versions["v" + std::to_string(i)] = "1";
+    }
+    EXPECT_TRUE(check_report(report).ok());
+    MachineReport larger = report;
+    larger.reason += 'r';
+    EXPECT_EQ(check_report(larger).error().code, Code::too_large);
+    larger = report;
+    larger.helper += 'r';
+    EXPECT_EQ(check_report(larger).error().code, Code::too_large);
+    larger = report;
+    larger.versions["one"] = "more";
+    EXPECT_EQ(check_report(larger).error().code, Code::too_large);
+    larger = report;
+    larger.reason.clear();
+    EXPECT_EQ(check_report(larger).error().code, Code::invalid);
+}
+
+TEST(Report, IsSilentByTheLeadersClock) {
+    EXPECT_FALSE(is_silent({good(), 1000}, 1090));
+    EXPECT_TRUE(is_silent({good(), 1000}, 1091));
+    EXPECT_FALSE(is_silent({good(), 1000}, 900));
+}
+
+}  // namespace
+}  // namespace llmgw

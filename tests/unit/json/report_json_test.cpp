@@ -1,0 +1,63 @@
+#include "json/report_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/limits.hpp"
+
+namespace llmgw::json {
+namespace {
+
+const char* const text =
+    R"({"name":"n1","state":"ready","reason":"pyxis 0.24.0, enroot 4.2.1","versions":{"pyxis":"0.24.0","enroot":"4.2.1"},)"
+    R"("boot":"b00t","helper":"0.1.0"})";
+
+MachineReport report() {
+    return {"n1",   true,   "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}},
+            "b00t", "0.1.0"};
+}
+
+TEST(ReportJson, RefusesWhatIsNoReport) {
+    for (
+        const std::string wrong :
+        {"", "[]", "null", "{}", R"({"name":"n1"})",
+         R"({"name":"../x","state":"ready","reason":"r","versions":{},"boot":"b","helper":"h"})",
+         R"({"name":"n1\u0000","state":"ready","reason":"r","versions":{},"boot":"b","helper":"h"})",
+         R"({"name":"n1","state":"fine","reason":"r","versions":{},"boot":"b","helper":"h"})",
+         R"({"name":"n1","state":"ready","reason":1,"versions":{},"boot":"b","helper":"h"})",
+         R"({"name":"n1","state":"ready","reason":"r","versions":[],"boot":"b","helper":"h"})",
+         R"({"name":"n1","state":"ready","reason":"r","versions":{"slurm":1},"boot":"b","helper":"h"})",
+         R"({"name":"n1","name":"n2","state":"ready","reason":"r","versions":{},"boot":"b","helper":"h"})"}) {
+        EXPECT_FALSE(read_report(wrong).ok()) << wrong;
+    }
+    EXPECT_FALSE(read_report(std::string(text) + "x").ok());
+    EXPECT_EQ(read_report(std::string(text) + std::string(limits::report_bytes, ' ')).error().code,
+              Code::too_large);
+}
+
+TEST(ReportJson, ReadsBackWhatItWrote) {
+    EXPECT_EQ(text_of(report()), text);
+    EXPECT_EQ(read_report(text).value(), report());
+}
+
+TEST(ReportJson, PassesOverKeysOfANewerHelper) {
+    EXPECT_EQ(read_report(R"({"later":[1],)" + std::string(text).substr(1)).value(), report());
+}
+
+TEST(ReportJson, CarriesAllMachines) {
+    std::string all = machines_head(7, 100);
+    close_machines(all);
+    EXPECT_EQ(read_machines(all).value(), (ReportList{7, 100, {}}));
+    all = machines_head(7, 100);
+    MachineReport other = report();
+    other.name = "n2";
+    add_machine(all, text, 90);
+    add_machine(all, text_of(other), 91);
+    close_machines(all);
+    EXPECT_EQ(read_machines(all).value(), (ReportList{7, 100, {{report(), 90}, {other, 91}}}));
+    EXPECT_FALSE(read_machines(R"({"revision":7,"now":1,"machines":[{}]})").ok());
+    EXPECT_FALSE(read_machines(R"({"revision":-7,"now":1,"machines":[]})").ok());
+    EXPECT_FALSE(read_machines("7").ok());
+}
+
+}  // namespace
+}  // namespace llmgw::json
