@@ -1,0 +1,108 @@
+# The lab's places and the words for using it. Sourced by tests/lab and, through test.sh, by the tests; changes nothing.
+# shellcheck shell=bash
+
+LLMGW_SOURCE_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export LLMGW_BUILD_DIR=${LLMGW_BUILD_DIR:-$LLMGW_SOURCE_DIR/build}
+export LLMGW_LAB_DIR=${LLMGW_LAB_DIR:-/var/tmp/llmgw-slurm-lab}
+export LLMGW_LAB_PORT=${LLMGW_LAB_PORT:-16817} # slurmctld; slurmd of nI +I; leader +40; slurmrestd +41
+export LLMGW_SOURCE_DIR LAB=$LLMGW_LAB_DIR
+export LAB_USER=labuser
+export LAB_IMAGE=$LAB/images/lab # a directory
+export LAB_IMAGE_SQUASHFS=$LAB/images/lab.sqsh
+export LAB_BUS=unix:path=$LAB/bus/socket
+export LAB_LEADER=http://127.0.0.1:$((LLMGW_LAB_PORT + 40))
+export LAB_REST=http://127.0.0.1:$((LLMGW_LAB_PORT + 41))
+
+say() { printf 'lab: %s\n' "$*" >&2; }
+die() {
+    say "$*"
+    exit 1
+}
+
+# The names of the compute nodes and of all machines of the lab that is up.
+lab_nodes() { [[ ! -e $LAB/nodes ]] || cat "$LAB/nodes"; }
+lab_machines() { echo ctl && lab_nodes; }
+
+# Prints what a shell needs to use the lab as its submit host.
+lab_env() {
+    cat <<E
+export LLMGW_BUILD_DIR='$LLMGW_BUILD_DIR' LLMGW_LAB_DIR='$LAB' LLMGW_LAB_PORT='$LLMGW_LAB_PORT'
+export SLURM_CONF='$LAB/ctl/conf/slurm.conf' DBUS_SYSTEM_BUS_ADDRESS='$LAB_BUS'
+export PATH='$LAB/bin:$LAB/ctl/bin:${PATH//"$LAB/bin:$LAB/ctl/bin:"/}'
+E
+}
+
+# wait_until SECONDS COMMAND...: asks the command again until it succeeds; 1 when the time is over. For things that no
+# file or process announces; it returns within a twentieth of a second of their happening.
+wait_until() {
+    local -i end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((${EPOCHREALTIME/[.,]/} < end)) || return 1
+        sleep 0.05
+    done
+}
+
+# wait_log SECONDS FILE REGEX: until a line of the file matches (extended regular expression).
+wait_log() { wait_until "$1" grep -qsE -- "$3" "$2"; }
+
+# wait_file SECONDS FILE / wait_no_file SECONDS FILE
+wait_file() { wait_until "$1" test -e "$2"; }
+wait_no_file() { wait_until "$1" test ! -e "$2"; }
+
+# wait_job SECONDS JOB STATE: until scontrol shows the job in that state (a regular expression: 'COMPLETED|FAILED').
+job_is() { [[ $(scontrol -o show job "$1" 2>/dev/null) =~ JobState=($2)( |$) ]]; }
+wait_job() { wait_until "$1" job_is "$2" "$3"; }
+
+# wait_node SECONDS NODE STATE: the same for a node, as sinfo prints it ('idle', 'drained').
+node_is() { [[ $(sinfo -h -n "$1" -o %T) =~ ^($2)$ ]]; }
+wait_node() { wait_until "$1" node_is "$2" "$3"; }
+
+# as_user COMMAND...: as the unprivileged test user, in its home directory.
+as_user() (
+    local home=$LAB/home/$LAB_USER
+    cd "$home" || exit 1
+    HOME=$home USER=$LAB_USER LOGNAME=$LAB_USER exec setpriv --reuid="$LAB_USER" --regid="$LAB_USER" --init-groups \
+        --inh-caps=-all "$@"
+)
+
+# on_node MACHINE COMMAND...: with that machine's Slurm configuration and its enroot.
+on_node() (
+    export SLURM_CONF=$LAB/$1/conf/slurm.conf PATH=$LAB/$1/bin:$PATH
+    shift
+    exec "$@"
+)
+
+# llmgw_slurm MACHINE ARGUMENT...: the command, talking to that machine's helper.
+llmgw_slurm() { llmgw-slurm --bus-address "$LAB_BUS" --bus-name "org.llmgw.Slurm1.$1" "${@:2}"; }
+
+# leader METHOD PATH [BODY]: asks the leader with the admin token; prints the body.
+leader() {
+    curl -sS -X "$1" -H "Authorization: Bearer $(<"$LAB/leader/token.admin")" ${3+-d "$3"} "$LAB_LEADER$2"
+}
+
+# What a test takes away from one machine and gives back. The library's line in plugstack.conf stays: see plugstack.
+remove_pyxis() { mv "$LAB/$1/lib/spank_pyxis.so" "$LAB/$1/lib/away.spank_pyxis.so"; }
+add_pyxis() { mv "$LAB/$1/lib/away.spank_pyxis.so" "$LAB/$1/lib/spank_pyxis.so"; }
+remove_enroot() { mv "$LAB/$1/bin/enroot" "$LAB/$1/bin/away.enroot"; }
+add_enroot() { mv "$LAB/$1/bin/away.enroot" "$LAB/$1/bin/enroot"; }
+
+# plugstack MACHINE [with-pyxis|without-pyxis|without-guard|empty]: writes the machine's plugstack.conf, each line only
+# where its library is there.
+plugstack() {
+    local base=$LAB/$1 mode=${2:-with-pyxis} lines=""
+    local guard=$LAB/lib/spank_llmgw.so options=$LAB/lib/spank_llmgw_options.so pyxis=$base/lib/spank_pyxis.so
+    case $mode in
+        with-pyxis) ;;
+        without-pyxis) pyxis='' ;;
+        without-guard) guard='' options='' ;;
+        empty) guard='' options='' pyxis='' ;;
+        *) die "plugstack: no such form: $mode" ;;
+    esac
+    [[ ! -e $guard ]] || lines+="optional $guard run_dir=$base/run"$'\n'
+    [[ ! -e $options ]] || lines+="optional $options"$'\n'
+    [[ ! -e $pyxis ]] || lines+="optional $pyxis runtime_path=$base/pyxis"$'\n'
+    [[ ! -e $guard ]] || lines+="optional $guard verify run_dir=$base/run"$'\n'
+    printf '%s' "$lines" >"$base/conf/plugstack.conf.new"
+    mv "$base/conf/plugstack.conf.new" "$base/conf/plugstack.conf"
+}

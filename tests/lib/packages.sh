@@ -1,0 +1,55 @@
+#!/bin/bash
+# Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|matrix|bench...
+# Does nothing, and asks no mirror, when all of them are there. No service is started by it.
+set -euo pipefail
+
+declare -A packages=(
+    [build]="cmake ninja-build g++ gcc make pkg-config libgtest-dev libfmt-dev libcli11-dev libjansson-dev libssl-dev
+             libcurl4-openssl-dev libmicrohttpd-dev libsystemd-dev libpam0g-dev libslurm-dev"
+    [lab]="gcc g++ make libslurm-dev munge slurmctld slurmd slurm-client slurmrestd slurm-wlm-basic-plugins
+           slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2"
+    [matrix]="debootstrap systemd-container"
+    [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"
+)
+
+installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+
+# In a subshell, so that its trap and options stay its own.
+install_packages() (
+    local -a missing=()
+    local list package
+    for list in "$@"; do
+        [[ -v packages[$list] ]] || { echo "packages.sh: no list named $list (${!packages[*]})" >&2; return 2; }
+        for package in ${packages[$list]}; do
+            installed "$package" || missing+=("$package")
+        done
+    done
+    ((${#missing[@]})) || return 0
+    echo "installing ${missing[*]}"
+    keep_services_down
+    trap restore_services EXIT
+    export DEBIAN_FRONTEND=noninteractive
+    local -a options=(-y -qq -o Dpkg::Use-Pty=0 --no-install-recommends -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold)
+    apt-get install "${options[@]}" "${missing[@]}" ||
+        { apt-get update -q && apt-get install "${options[@]}" "${missing[@]}"; }
+)
+
+# What Debian's maintainer scripts ask before they start a service; 101 means no.
+policy=/usr/sbin/policy-rc.d
+
+keep_services_down() {
+    # A saved file from a run that was killed is the machine's own; what is in its place then is ours.
+    [[ ! -e $policy || -e $policy.llmgw-saved ]] || mv "$policy" "$policy.llmgw-saved"
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+}
+
+restore_services() {
+    rm -f "$policy"
+    [[ ! -e $policy.llmgw-saved ]] || mv "$policy.llmgw-saved" "$policy"
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+    (($#)) || { echo "usage: packages.sh ${!packages[*]}" >&2; exit 2; }
+    install_packages "$@"
+fi
