@@ -1,0 +1,78 @@
+#include "core/machine_check.hpp"
+
+namespace llmgw {
+namespace {
+
+std::string two_digits(std::uint32_t number) {
+    std::string text = std::to_string(number);
+    return text.size() < 2 ? "0" + text : text;
+}
+
+// The first thing that is wrong, in the order in which one would put it right.
+std::optional<std::string> why_not(const MachineFacts& facts, const WantedVersions& wanted) {
+    if (!facts.slurm) return "Slurm: " + facts.slurm.error().message;
+    if (!facts.plugstack) return facts.plugstack.error().message;
+    const std::optional<std::string> pyxis = pyxis_in(facts.plugstack.value());
+    if (!facts.enroot_file || !facts.enroot) {
+        return "enroot: " +
+               (facts.enroot_file ? facts.enroot : Result<std::string>(facts.enroot_file.error()))
+                   .error()
+                   .message;
+    }
+    if (facts.enroot.value() != wanted.enroot) {
+        return "enroot is " + facts.enroot.value() + ", wanted is " + wanted.enroot;
+    }
+    if (!pyxis) return "pyxis is not in plugstack.conf";
+    if (!facts.pyxis_file) return "pyxis: " + facts.pyxis_file.error().message;
+    if (!facts.pyxis) return "pyxis: " + facts.pyxis.error().message;
+    const PluginFacts& plugin = facts.pyxis.value();
+    if (plugin.type != "spank" || plugin.name != "pyxis") return *pyxis + " is not pyxis";
+    if (major_minor(plugin.slurm) != major_minor(facts.slurm.value())) {
+        return "pyxis was built for Slurm " + major_minor(plugin.slurm) + ", this machine has " +
+               facts.slurm.value();
+    }
+    if (plugin.version != wanted.pyxis) {
+        return "pyxis is " + (plugin.version.empty() ? "of an unknown version" : plugin.version) +
+               ", wanted is " + wanted.pyxis;
+    }
+    return unsafe_stack(facts.plugstack.value());
+}
+
+std::map<std::string, std::string> versions_in(const MachineFacts& facts) {
+    std::map<std::string, std::string> versions;
+    if (facts.pyxis && !facts.pyxis.value().version.empty()) versions["pyxis"] = facts.pyxis.value().version;
+    if (facts.enroot) versions["enroot"] = facts.enroot.value();
+    if (facts.slurm) versions["slurm"] = facts.slurm.value();
+    return versions;
+}
+
+}  // namespace
+
+MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& wanted,
+                           const std::string& helper_version) {
+    MachineCheck check;
+    const std::optional<std::string> reason = why_not(facts, wanted);
+    const bool ready = !reason;
+    const std::string text = ready ? "pyxis " + wanted.pyxis + ", enroot " + wanted.enroot : *reason;
+    check.node = {facts.machine, ready, text, facts.boot, facts.oci, {}, {}, {}, {}};
+    if (ready) {
+        check.node.pyxis_path = facts.pyxis_file.value().path;
+        check.node.pyxis_fingerprint = facts.pyxis_file.value().fingerprint;
+        check.node.enroot_path = facts.enroot_file.value().path;
+        check.node.enroot_fingerprint = facts.enroot_file.value().fingerprint;
+    }
+    check.report = {facts.machine, ready, text, versions_in(facts), facts.boot, helper_version};
+    return check;
+}
+
+std::string major_minor(const std::string& version) {
+    const std::size_t first = version.find('.');
+    if (first == std::string::npos) return version;
+    return version.substr(0, version.find('.', first + 1));
+}
+
+std::string major_minor(std::uint32_t stamp) {
+    return std::to_string((stamp >> 16) & 0xff) + "." + two_digits((stamp >> 8) & 0xff);
+}
+
+}  // namespace llmgw

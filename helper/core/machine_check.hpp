@@ -1,0 +1,60 @@
+// From what was found on a machine to whether it is ready for containers: pure. The facts come from
+// service/machine_facts.hpp.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/node_state.hpp"
+#include "core/plugstack.hpp"
+#include "core/readiness.hpp"
+#include "core/report.hpp"
+#include "core/result.hpp"
+
+namespace llmgw {
+
+// What a plugin's library says of itself, found out by loading it in a throw-away process.
+struct PluginFacts {
+    std::string name;         // plugin_name
+    std::string type;         // plugin_type
+    std::uint32_t slurm = 0;  // plugin_version: a byte each for major, minor and micro
+    std::string version;      // pyxis's own version, "" if it doesn't say
+
+    bool operator==(const PluginFacts&) const = default;
+};
+
+struct FileFacts {
+    std::string path;
+    std::string fingerprint;
+
+    bool operator==(const FileFacts&) const = default;
+};
+
+struct MachineFacts {
+    std::string machine;
+    std::string boot;
+    bool oci = false;
+    Result<std::string> slurm = Error{};  // "22.05.8", of the Slurm that runs here
+    Result<Plugstack> plugstack = Error{};
+    // Of the library that plugstack.conf names; only looked at if it names one.
+    Result<FileFacts> pyxis_file = Error{};
+    Result<PluginFacts> pyxis = Error{};
+    Result<FileFacts> enroot_file = Error{};
+    Result<std::string> enroot = Error{};  // "4.2.1"
+};
+
+struct MachineCheck {
+    NodeState node;        // for the guard
+    MachineReport report;  // for the leader
+
+    bool operator==(const MachineCheck&) const = default;
+};
+
+MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& wanted,
+                           const std::string& helper_version);
+
+// "22.05" of "22.05.8" or of a plugin's stamp.
+std::string major_minor(const std::string& version);
+std::string major_minor(std::uint32_t stamp);
+
+}  // namespace llmgw

@@ -1,0 +1,37 @@
+// Running a program and reading what it prints. The only place that starts one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace llmgw {
+
+struct Command {
+    std::vector<std::string> argv;         // argv[0] is an absolute path; no shell is involved
+    std::vector<std::string> environment;  // "NAME=VALUE", all of it
+    std::optional<uid_t> uid;              // run as this user and group, without supplementary groups
+    std::optional<gid_t> gid;
+    std::chrono::milliseconds deadline{10000};  // killed after it, with everything it started
+    std::size_t most_output = 64 * 1024;        // of standard output and error together; the rest is dropped
+};
+
+struct Outcome {
+    int exit_code = 0;  // 128 + signal when a signal ended it
+    std::string output;
+
+    [[nodiscard]] bool success() const noexcept { return exit_code == 0; }
+};
+
+// Standard input is empty. Errors: missing (no such program), timeout, internal.
+Result<Outcome> run(const Command& command);
+
+// The last line of an output that says anything, for messages.
+std::string last_line(const std::string& output);
+
+}  // namespace llmgw
