@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/boundary.hpp"
 #include "core/container_request.hpp"
 #include "core/text.hpp"
 #include "node_fitness.hpp"
@@ -69,6 +70,13 @@ Request request_in_options(spank_t task) {
     return Request::none;
 }
 
+// Asked again in the task, should noting it have failed; the options can be asked for only there.
+void find_request(spank_t task) {
+    Request& request = latch().request;
+    if (request == Request::none) request = request_in_options(task);
+    if (request == Request::none) request = request_in_step_environment(task);
+}
+
 bool is_extern_step(spank_t step) {
     std::uint32_t id = 0;
     return spank_get_item(step, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == SLURM_EXTERN_CONT;
@@ -87,8 +95,8 @@ std::string refusal(spank_t task, const std::string& reason) {
 
 // The first line of plugstack.conf.
 void admit_before_pyxis(spank_t task, const Arguments& arguments) {
+    find_request(task);
     Latch& step = latch();
-    if (step.request == Request::none) step.request = request_in_options(task);
     if (step.request == Request::none) {
         if (!step.oci || oci_runtime_or_unknown(arguments)) return;
         step.request = Request::oci;
@@ -114,8 +122,9 @@ void admit_before_pyxis(spank_t task, const Arguments& arguments) {
     refuse(task, refusal(task, *unfit));
 }
 
-// The line behind pyxis's.
+// The line behind pyxis's, which must not rely on the first one being there.
 void verify_after_pyxis(spank_t task) {
+    find_request(task);
     const Latch& step = latch();
     if (step.request == Request::none || step.request == Request::oci) return;
     std::string reason;
@@ -161,10 +170,7 @@ Arguments parse_arguments(int count, char* const* words) {
 
 void note_step(spank_t step, const Arguments& arguments) {
     if (is_extern_step(step)) return;
-    if (arguments.verify) {
-        latch().verify_line = true;
-        return;
-    }
+    if (arguments.verify) latch().verify_line = true;
     latch().request = request_in_step_environment(step);
     // srun and sbatch --container set it, and srun takes it as that option (22.05 srun/opt.c).
     latch().oci = has_value(step, "SLURM_CONTAINER");
@@ -197,7 +203,13 @@ void admit_task(spank_t task, const Arguments& arguments) {
     }
 }
 
-bool container_step() noexcept {
+bool container_step(spank_t task) noexcept {
+    contained(
+        "container_step", 0, [](const char*, const char*) {},
+        [&] {
+            find_request(task);
+            return 0;
+        });
     return latch().request != Request::none;
 }
 

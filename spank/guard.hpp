@@ -30,8 +30,8 @@ void mark_job(spank_t job);
 // plugstack.conf refuses a task whose node isn't fit; the `verify` line one that pyxis left on the host.
 void admit_task(spank_t task, const Arguments& arguments);
 
-// Whether the step asked for a container; for the fail code of task_init.
-bool container_step() noexcept;
+// Whether the step asked for a container, as far as that can be found out; for the fail code of task_init.
+bool container_step(spank_t task) noexcept;
 
 // One line to the user and the log, the end of the step on its other nodes, then exit code 1. SPANK (22.05
 // task.c:430) does the same for a required plugin; doing it here lets the line in plugstack.conf be optional.

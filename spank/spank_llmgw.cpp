@@ -48,9 +48,9 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char** words) noexcept {
 
 int slurm_spank_task_init(spank_t spank, int count, char** words) noexcept {
     // Refusing can't fail: should even the message be too much, the task still ends.
-    const auto closed = [](const char* entry, const char* what) {
+    const auto closed = [spank](const char* entry, const char* what) {
         report(entry, what);
-        if (guard::container_step()) ::_exit(1);
+        if (guard::container_step(spank)) ::_exit(1);
     };
     return contained("slurm_spank_task_init", proceed, closed, [&] {
         guard::admit_task(spank, guard::parse_arguments(count, words));
