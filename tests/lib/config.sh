@@ -36,8 +36,8 @@ install_parts() {
 }
 
 # pyxis and enroot, the real ones where the machine has them, in LAB/standin or LAB/real.
-real_pyxis=/usr/local/lib/slurm/spank_pyxis.so
-real_enroot=/usr/bin/enroot
+real_pyxis=${LLMGW_LAB_PYXIS:-/usr/local/lib/slurm/spank_pyxis.so}
+real_enroot=${LLMGW_LAB_ENROOT:-/usr/bin/enroot}
 
 prepare_containers() {
     local out=$LAB/containers
@@ -46,8 +46,12 @@ prepare_containers() {
         say "containers by the real pyxis and enroot of this machine"
         cp "$real_pyxis" "$out/spank_pyxis.so"
         # Its configuration is the machine's; only where containers are kept differs from node to node.
-        printf '#!/bin/sh\n%s\nexport ENROOT_DATA_PATH ENROOT_CACHE_PATH ENROOT_RUNTIME_PATH\nexec %s "$@"\n' \
-            ". \"\$(dirname \"\$0\")/../etc/enroot/places\"" "$real_enroot" >"$out/enroot"
+        cat >"$out/enroot" <<EOF
+#!/bin/sh
+. "\$(dirname "\$0")/../etc/enroot/places"
+export ENROOT_DATA_PATH ENROOT_CACHE_PATH ENROOT_RUNTIME_PATH PATH="\$PATH:${real_enroot%/*}"
+exec $real_enroot "\$@"
+EOF
         chmod 755 "$out/enroot"
         return
     fi
@@ -59,14 +63,12 @@ prepare_containers() {
 
 # A machine's own pyxis and enroot, so that a test can take them away from it.
 install_containers() {
-    local base=$LAB/$1 kind
+    local base=$LAB/$1
     install -D -m 755 "$LAB/containers/spank_pyxis.so" "$base/lib/spank_pyxis.so"
     install -D -m 755 "$LAB/containers/enroot" "$base/bin/enroot"
     mkdir -p "$base/etc/enroot" "$base/pyxis"
-    for kind in data cache run; do
-        mkdir -p "$base/enroot/$kind"
-        chmod 1777 "$base/enroot/$kind"
-    done
+    mkdir -p "$base"/enroot/{data,cache,run}
+    chmod 1777 "$base"/enroot/{data,cache,run}
     cat >"$base/etc/enroot/enroot.conf" <<EOF
 ENROOT_DATA_PATH $base/enroot/data/user-\$(id -u)
 ENROOT_CACHE_PATH $base/enroot/cache/user-\$(id -u)
@@ -77,8 +79,7 @@ EOF
 }
 
 slurm_conf() {
-    local machine=$1 address=127.0.0.1 plugins i=0 node
-    plugins=$(slurm_plugin_directory)
+    local machine=$1 plugins=$2 address=127.0.0.1 i=0 node
     cat <<EOF
 ClusterName=llmgw-lab
 SlurmctldHost=ctl($address)
@@ -185,10 +186,11 @@ leader_settings() {
 }
 
 write_configuration() {
-    local machine
+    local machine plugins
+    plugins=$(slurm_plugin_directory)
     for machine in $(lab_machines); do
         mkdir -p "$LAB/$machine"/{conf,run,state,spool,log,lib,bin}
-        slurm_conf "$machine" >"$LAB/$machine/conf/slurm.conf"
+        slurm_conf "$machine" "$plugins" >"$LAB/$machine/conf/slurm.conf"
         cgroup_conf >"$LAB/$machine/conf/cgroup.conf"
         install_containers "$machine"
         plugstack "$machine"

@@ -7,11 +7,11 @@ daemon_pid() { sed 's/ .*//' "$LAB/pids/$1" 2>/dev/null; }
 # A process number alone may be somebody else's by now, so its start time is kept beside it.
 start_time() {
     local line
-    line=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+    read -r line <"/proc/$1/stat" || return 1
     # shellcheck disable=SC2086
     set -- ${line##*) }
     echo "${20}"
-}
+} 2>/dev/null
 register() { echo "$2 $(start_time "$2")" >"$LAB/pids/$1"; }
 alive() {
     local pid start
@@ -58,7 +58,8 @@ spawn() {
 }
 
 is_controller_up() { scontrol ping | grep -q 'is UP'; }
-port_open() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+# Looks instead of connecting: a daemon logs an error for a connection that says nothing.
+port_open() { grep -qiE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$1") [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6; }
 
 start_munged() {
     # It answers only once it is ready; the key and the directories are root's.
@@ -81,7 +82,7 @@ start_slurmctld() {
 }
 
 start_slurmd() {
-    SLURM_CONF=$LAB/$1/conf/slurm.conf PATH=$LAB/$1/bin:$PATH \
+    SLURM_CONF=$LAB/$1/conf/slurm.conf PATH=$LAB/$1/bin:$(plain_path) \
         spawn "slurmd-$1" "$1" "$LAB/$1/log/slurmd.out" slurmd -D -N "$1" -f "$LAB/$1/conf/slurm.conf"
 }
 
@@ -101,7 +102,7 @@ start_helper() {
         --bus-name "org.llmgw.Slurm1.$1")
     [[ $1 != ctl ]] || options+=(--admin-token-file "$LAB/leader/token.admin")
     [[ ! -e $releases ]] || options+=(--releases "$releases")
-    SLURM_CONF=$base/conf/slurm.conf PATH=$base/bin:$PATH \
+    SLURM_CONF=$base/conf/slurm.conf PATH=$base/bin:$(plain_path) \
         spawn "helper-$1" "$1" "$LAB/log/helper-$1.out" "$LAB/bin/llmgw-slurm-helper" "${options[@]}"
 }
 

@@ -28,8 +28,15 @@ lab_env() {
     cat <<E
 export LLMGW_BUILD_DIR='$LLMGW_BUILD_DIR' LLMGW_LAB_DIR='$LAB' LLMGW_LAB_PORT='$LLMGW_LAB_PORT'
 export SLURM_CONF='$LAB/ctl/conf/slurm.conf' DBUS_SYSTEM_BUS_ADDRESS='$LAB_BUS'
-export PATH='$LAB/bin:$LAB/ctl/bin:${PATH//"$LAB/bin:$LAB/ctl/bin:"/}'
+export PATH='$LAB/bin:$LAB/ctl/bin:$(plain_path)'
 E
+}
+
+# PATH without the lab's directories: one machine of the lab must not find another one's enroot.
+plain_path() {
+    local -a parts
+    IFS=: read -r -a parts <<<"$PATH"
+    printf '%s\n' "${parts[@]}" | grep -v "^$LAB/" | paste -sd:
 }
 
 # wait_until SECONDS COMMAND...: asks the command again until it succeeds; 1 when the time is over. For things that no
@@ -68,7 +75,8 @@ as_user() (
 
 # on_node MACHINE COMMAND...: with that machine's Slurm configuration and its enroot.
 on_node() (
-    export SLURM_CONF=$LAB/$1/conf/slurm.conf PATH=$LAB/$1/bin:$PATH
+    PATH=$LAB/$1/bin:$(plain_path)
+    export PATH SLURM_CONF=$LAB/$1/conf/slurm.conf
     shift
     exec "$@"
 )

@@ -8,6 +8,9 @@ eval "$(lab_env)"
 failures=0
 checks=0
 current=""
+output=""
+status=0
+ran=""
 
 # test_case NAME: a heading for the checks that follow.
 test_case() {
@@ -27,18 +30,19 @@ _check() {
     checks=$((checks + 1))
     if "${@:2}"; then return 0; fi
     failures=$((failures + 1))
-    printf 'FAILED: %s: %s\n  ran: %s\n  status: %s\n' "$current" "$1" "${ran-}" "${status-}"
-    printf '%s\n' "${output-}" | sed 's/^/  | /'
+    printf 'FAILED: %s: %s\n  ran: %s\n  status: %s\n' "$current" "$1" "$ran" "$status"
+    printf '%s\n' "$output" | sed 's/^/  | /'
     return 1
 }
 _matches() { [[ $1 =~ $2 ]]; }
 _no_match() { ! [[ $1 =~ $2 ]]; }
 
+# Patterns are bash's extended regular expressions; ^ and $ are the ends of the whole output, not of a line.
 # Each tells what is wrong with the last `run`, counts it and lets the test go on.
-expect_status() { _check "expected status $1" test "${status-}" = "$1"; }
-expect_failure() { _check "expected it to fail" test "${status-0}" != 0; }
-expect_output() { _check "expected output to match: $1" _matches "${output-}" "$1"; }
-refute_output() { _check "expected output not to match: $1" _no_match "${output-}" "$1"; }
+expect_status() { _check "expected status $1" test "$status" = "$1"; }
+expect_failure() { _check "expected it to fail" test "$status" != 0; }
+expect_output() { _check "expected output to match: $1" _matches "$output" "$1"; }
+refute_output() { _check "expected output not to match: $1" _no_match "$output" "$1"; }
 # expect WHAT COMMAND...: any other condition.
 expect() { _check "expected $1" "${@:2}"; }
 expect_equal() { _check "expected '$2', got '$1'" test "$1" = "$2"; }

@@ -244,6 +244,11 @@ EXPORTED int slurm_spank_task_init(spank_t sp, int ac, char** av) {
     if (!enabled) return 0;
     if (user_init_result != 0) return user_init_result;
     if (spank_get_item(sp, S_JOB_ENV, &caller.environment) != ESPANK_SUCCESS || start_once() != 0) return -1;
+    // With --export=NONE the task has none; an image's own variables, which the real one imports, hold it.
+    char path[8];
+    if (spank_getenv(sp, "PATH", path, sizeof path) == ESPANK_ENV_NOEXIST) {
+        spank_setenv(sp, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+    }
     const int user = open_namespace("user");
     const int mounts = open_namespace("mnt");
     if (user < 0 || mounts < 0) return -1;
