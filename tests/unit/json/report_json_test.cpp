@@ -8,7 +8,7 @@ namespace llmgw::json {
 namespace {
 
 const char* const text =
-    R"({"name":"n1","state":"ready","reason":"pyxis 0.24.0, enroot 4.2.1","versions":{"pyxis":"0.24.0","enroot":"4.2.1"},)"
+    R"({"name":"n1","state":"ready","reason":"pyxis 0.24.0, enroot 4.2.1","versions":{"enroot":"4.2.1","pyxis":"0.24.0"},)"
     R"("boot":"b00t","helper":"0.1.0"})";
 
 MachineReport report() {
@@ -46,14 +46,14 @@ TEST(ReportJson, PassesOverKeysOfANewerHelper) {
 TEST(ReportJson, CarriesAllMachines) {
     std::string all = machines_head(7, 100);
     close_machines(all);
-    EXPECT_EQ(read_machines(all).value(), (ReportList{7, 100, {}}));
+    EXPECT_EQ(read_machines(all).value(), (KnownMachines{7, 100, {}}));
     all = machines_head(7, 100);
     MachineReport other = report();
     other.name = "n2";
     add_machine(all, text, 90);
     add_machine(all, text_of(other), 91);
     close_machines(all);
-    EXPECT_EQ(read_machines(all).value(), (ReportList{7, 100, {{report(), 90}, {other, 91}}}));
+    EXPECT_EQ(read_machines(all).value(), (KnownMachines{7, 100, {{report(), 90}, {other, 91}}}));
     EXPECT_FALSE(read_machines(R"({"revision":7,"now":1,"machines":[{}]})").ok());
     EXPECT_FALSE(read_machines(R"({"revision":-7,"now":1,"machines":[]})").ok());
     EXPECT_FALSE(read_machines("7").ok());
