@@ -68,10 +68,13 @@ clients() {
 
 lab_processes() {
     local -a roots
+    # None of the three finding anything is no error.
     mapfile -t roots < <({
-        marked_processes "$LAB"
-        clients
-        job_cgroups | while read -r directory; do find "$directory" -name cgroup.procs -exec cat {} + 2>/dev/null; done
+        marked_processes "$LAB" || true
+        clients || true
+        job_cgroups | while read -r directory; do
+            find "$directory" -name cgroup.procs -exec cat {} + 2>/dev/null || true
+        done
     } | sort -u)
     with_descendants "${roots[@]}"
 }
@@ -113,7 +116,7 @@ lab_user_comment="test user of the llmgw-slurm lab"
 
 add_user() {
     getent passwd "$LAB_USER" >/dev/null ||
-        useradd --uid 20001 --user-group --no-create-home --home-dir "$LAB/home/$LAB_USER" --shell /bin/bash \
+        useradd -K SUB_UID_COUNT=0 -K SUB_GID_COUNT=0 --uid 20001 --user-group --no-create-home --home-dir "$LAB/home/$LAB_USER" --shell /bin/bash \
             --comment "$lab_user_comment" "$LAB_USER" 2>/dev/null || die "could not make the user $LAB_USER"
     mkdir -p "$LAB/home/$LAB_USER"
     chown "$LAB_USER:" "$LAB/home/$LAB_USER"

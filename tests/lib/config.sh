@@ -2,15 +2,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # first_job and slurm_user are set by tests/lab
 
-slurm_plugin_directory() {
-    local file
-    for file in /usr/lib/*/slurm-wlm/auth_munge.so /usr/lib{,64}/slurm{,-wlm}/auth_munge.so \
-        /usr/local/lib{,64}/slurm/auth_munge.so; do
-        [[ ! -e $file ]] || { dirname "$file"; return; }
-    done
-    die "Slurm's plugins are missing: tests/lib/packages.sh lab"
-}
-
 # without PART: was it asked to leave that part out?
 without() { [[ " ${LLMGW_LAB_WITHOUT-} " == *" $1 "* ]]; }
 

@@ -10,7 +10,7 @@ start_time() {
     read -r line <"/proc/$1/stat" || return 1
     # shellcheck disable=SC2086
     set -- ${line##*) }
-    echo "${20}"
+    [[ $1 != Z ]] && echo "${20}" # one that its parent has not buried yet is gone all the same
 } 2>/dev/null
 register() { echo "$2 $(start_time "$2")" >"$LAB/pids/$1"; }
 alive() {
@@ -123,11 +123,16 @@ slurmd_answers() {
 }
 slurmd_ready() { ready "slurmd-$1" 20 slurmd_answers "$1"; }
 
-# On demand only: slurmrestd may not run as root nor as SlurmUser, and takes tokens from `scontrol token`.
+# On demand only: slurmrestd may not run as root nor as SlurmUser, and takes tokens from `scontrol token`. The service
+# that asks slurmdbd is left out, since the lab has none.
 start_slurmrestd() {
-    # shellcheck disable=SC2016
+    local plugins service
+    plugins=$(slurm_plugin_directory)
+    service=slurmctld
+    [[ -e $plugins/openapi_slurmctld.so ]] || service=openapi/$(rest_version)
     SLURM_CONF=$LAB/ctl/conf/slurm.conf SLURM_JWT=daemon spawn slurmrestd ctl "$LAB/log/slurmrestd.out" \
-        setpriv --reuid=nobody --regid=nogroup --clear-groups slurmrestd -a rest_auth/jwt "${LAB_REST#http://}"
+        setpriv --reuid=nobody --regid=nogroup --clear-groups slurmrestd -a rest_auth/jwt -s "$service" \
+        "${LAB_REST#http://}"
     ready slurmrestd 10 port_open $((LLMGW_LAB_PORT + 41))
 }
 

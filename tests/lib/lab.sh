@@ -89,6 +89,30 @@ leader() {
     curl -sS -X "$1" -H "Authorization: Bearer $(<"$LAB/leader/token.admin")" ${3+-d "$3"} "$LAB_LEADER$2"
 }
 
+slurm_plugin_directory() {
+    local file
+    for file in /usr/lib/*/slurm-wlm/auth_munge.so /usr/lib{,64}/slurm{,-wlm}/auth_munge.so \
+        /usr/local/lib{,64}/slurm/auth_munge.so; do
+        [[ ! -e $file ]] || { dirname "$file"; return; }
+    done
+    die "Slurm's plugins are missing: tests/lib/packages.sh lab"
+}
+
+# The newest version of the REST interface that this Slurm's slurmrestd speaks, such as v0.0.38.
+rest_version() {
+    find "$(slurm_plugin_directory)" -name 'openapi_v0_0_*.so' -o -name 'data_parser_v0_0_*.so' |
+        sed -E 's,.*_(v0_0_[0-9]+)\.so,\1,; s,_,.,g' | sort -V | tail -n 1
+}
+
+# rest METHOD PATH [BODY]: asks slurmrestd (tests/lab start slurmrestd) as the test user, for instance
+# `rest GET /slurm/VERSION/ping`; prints the body.
+rest() {
+    local token
+    token=$(scontrol token username="$LAB_USER" lifespan=300) || return 1
+    curl -sS -X "$1" -H "X-SLURM-USER-NAME: $LAB_USER" -H "X-SLURM-USER-TOKEN: ${token#SLURM_JWT=}" \
+        ${3+-H 'Content-Type: application/json' -d "$3"} "$LAB_REST${2/VERSION/$(rest_version)}"
+}
+
 # What a test takes away from one machine and gives back. The library's line in plugstack.conf stays: see plugstack.
 remove_pyxis() { mv "$LAB/$1/lib/spank_pyxis.so" "$LAB/$1/lib/away.spank_pyxis.so"; }
 add_pyxis() { mv "$LAB/$1/lib/away.spank_pyxis.so" "$LAB/$1/lib/spank_pyxis.so"; }
