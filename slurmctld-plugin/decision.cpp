@@ -1,6 +1,7 @@
 #include "decision.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/limits.hpp"
 
@@ -43,7 +44,9 @@ Request request_of(const job_desc_msg_t& job) noexcept {
 }
 
 std::string_view script_of(const job_desc_msg_t& job) noexcept {
-    return job.script == nullptr ? std::string_view() : std::string_view(job.script);
+    if (job.script == nullptr) return {};
+    // One byte more than is scanned, by which the scan knows that it is cut.
+    return {job.script, ::strnlen(job.script, limits::script_scan_bytes + 1)};
 }
 
 bool directive_was_dropped(const job_desc_msg_t& job, const ScriptFindings& script) noexcept {

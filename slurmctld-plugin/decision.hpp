@@ -15,13 +15,15 @@ struct Decision {
     enum class Kind { admit, admit_with_warning, refuse };
     Kind kind = Kind::admit;
     std::string message;  // one line for the user; empty when admitted silently
+
+    bool operator==(const Decision&) const = default;
 };
 
 // What the descriptor asks for. Every pointer in it may be null and every count larger than limits:: allow:
 // entries past limits::environment_entries are not looked at, the guard on the node sees them.
 Request request_of(const job_desc_msg_t& job) noexcept;
 
-// The script of a batch job, empty where there is none.
+// The script of a batch job, empty where there is none; of a longer one only as much as is ever scanned.
 std::string_view script_of(const job_desc_msg_t& job) noexcept;
 
 // sbatch reads #SBATCH lines and forwards what they ask; slurmrestd and other clients don't, so that Slurm

@@ -30,6 +30,16 @@ ScriptFindings findings_of(const job_desc_msg_t& job, Request request, Change ch
     return scan_script(script_of(job));
 }
 
+// slurmctld hands one message through all plugins (22.05 job_submit.c:236), and clients print each of its
+// lines.
+void tell(char** message, const std::string& line) {
+    char* earlier = *message;
+    *message =
+        slurm_xstrdup(earlier == nullptr ? line.c_str() : (std::string(earlier) + "\n" + line).c_str());
+    void* memory = earlier;
+    if (memory != nullptr) slurm_xfree(&memory);
+}
+
 }  // namespace
 
 void start() {
@@ -50,7 +60,7 @@ int check(const job_desc_msg_t* job, Change change, char** message) {
 
     const Decision decision = decide(request, script, dropped, *current_state());
     if (decision.kind == Decision::Kind::admit) return SLURM_SUCCESS;
-    if (message != nullptr) *message = slurm_xstrdup(decision.message.c_str());
+    if (message != nullptr) tell(message, decision.message);
     if (decision.kind == Decision::Kind::admit_with_warning) return SLURM_SUCCESS;
     slurm_verbose("job_submit/llmgw: refused a job of user %u: %s", job->user_id, decision.message.c_str());
     return ESLURM_SUBMISSIONS_DISABLED;

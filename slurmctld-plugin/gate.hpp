@@ -13,7 +13,8 @@ void stop() noexcept;
 enum class Change { submit, modify };
 
 // SLURM_SUCCESS, or ESLURM_SUBMISSIONS_DISABLED. `message`, where not null, receives memory of slurm_xstrdup
-// for the user: the refusal, or a warning beside SLURM_SUCCESS.
+// for the user: the refusal, or a warning beside SLURM_SUCCESS. What a plugin before this one in
+// JobSubmitPlugins left there stays in front of it.
 int check(const job_desc_msg_t* job, Change change, char** message);
 
 }  // namespace llmgw::gate

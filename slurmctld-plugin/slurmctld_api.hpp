@@ -9,4 +9,5 @@ extern "C" {
 #include <slurm/spank.h>  // slurm_error and its kin
 
 char* slurm_xstrdup(const char* text);
+void slurm_xfree(void** memory);
 }

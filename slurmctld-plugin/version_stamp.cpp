@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstring>
 #include <string_view>
 
 namespace llmgw::gate {
@@ -20,9 +21,8 @@ bool looks_like_a_slurm_plugin(std::string_view path) noexcept {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string_view::npos) return false;
     const std::string_view name = path.substr(slash + 1);
-    // spank plugins may have another micro version; our own stamp is what is being asked for.
-    return name.ends_with(".so") && !name.starts_with("lib") && !name.starts_with("spank_") &&
-           name != "job_submit_llmgw.so";
+    // Our own stamp is what is being asked for.
+    return name.ends_with(".so") && !name.starts_with("lib") && name != "job_submit_llmgw.so";
 }
 
 int look_at(dl_phdr_info* object, std::size_t, void* data) {
@@ -32,7 +32,8 @@ int look_at(dl_phdr_info* object, std::size_t, void* data) {
     if (handle == nullptr) return 0;
     const auto* type = static_cast<const char*>(::dlsym(handle, "plugin_type"));
     const auto* version = static_cast<const std::uint32_t*>(::dlsym(handle, "plugin_version"));
-    const bool fits = type != nullptr && version != nullptr &&
+    // A plugin of type "spank" may have another micro version; all others are "kind/name".
+    const bool fits = type != nullptr && version != nullptr && std::strchr(type, '/') != nullptr &&
                       (*version & major_minor) == (search->built_for & major_minor);
     if (fits) search->found = *version;
     ::dlclose(handle);
