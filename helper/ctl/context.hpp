@@ -27,6 +27,10 @@ struct Context {
 
 // Each adds its subcommand to `app`; what it does runs inside app.parse(). `context` must outlive `app`.
 void add_check(CLI::App& app, Context& context);
+void add_status(CLI::App& app, Context& context);
+void add_containers(CLI::App& app, Context& context);
+void add_gate(CLI::App& app, Context& context);
+void add_recheck(CLI::App& app, Context& context);
 
 // All arguments of a call, the program's name first -> exit code. Everything is caught and said in
 // `context.err`.

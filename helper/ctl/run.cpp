@@ -12,6 +12,10 @@ int run(int argc, const char* const* argv, Context& context) {
         app.require_subcommand(1);
         app.failure_message(CLI::FailureMessage::simple);
         add_check(app, context);
+        add_status(app, context);
+        add_containers(app, context);
+        add_gate(app, context);
+        add_recheck(app, context);
         try {
             app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
