@@ -1,0 +1,84 @@
+#include "bus/client.hpp"
+
+#include "bus/connection.hpp"
+#include "bus/manager.hpp"
+
+namespace llmgw::bus {
+namespace {
+
+struct MessageUnref {
+    void operator()(sd_bus_message* message) const { ::sd_bus_message_unref(message); }
+};
+using Message = std::unique_ptr<sd_bus_message, MessageUnref>;
+
+struct BusError {
+    sd_bus_error raw = SD_BUS_ERROR_NULL;
+    BusError() = default;
+    BusError(const BusError&) = delete;
+    BusError& operator=(const BusError&) = delete;
+    ~BusError() { ::sd_bus_error_free(&raw); }
+};
+
+constexpr std::uint64_t deadline_us = 30'000'000;
+
+Error error_of(const BusError& error, const HelperAddress& helper) {
+    const std::string text = error.raw.message == nullptr ? "no answer" : error.raw.message;
+    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+        ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
+        return {Code::unavailable, "llmgw-slurm-helper is not running on this machine (nobody has the name " +
+                                       helper.name + " on the bus); see \"systemctl status llmgw-slurm-helper\""};
+    }
+    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_ACCESS_DENIED)) return {Code::denied, text};
+    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NO_REPLY) ||
+        ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_TIMEOUT)) {
+        return {Code::timeout, text};
+    }
+    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_INVALID_ARGS)) return {Code::invalid, text};
+    return {Code::internal, text};
+}
+
+template <class... Arguments>
+Result<std::string> call(const HelperAddress& helper, const std::string& method, const char* types,
+                         Arguments... arguments) {
+    Result<Connection> connection = open_connection(helper.bus);
+    if (!connection) return connection.error();
+    sd_bus_message* raw = nullptr;
+    if (::sd_bus_message_new_method_call(connection.value().get(), &raw, helper.name.c_str(), object_path,
+                                         interface_name, method.c_str()) < 0) {
+        return Error{Code::invalid, "\"" + helper.name + "\" is no name on a bus"};
+    }
+    const Message request(raw);
+    if constexpr (sizeof...(Arguments) > 0) {
+        if (::sd_bus_message_append(request.get(), types, arguments...) < 0) {
+            return Error{Code::invalid, "cannot make the call " + method};
+        }
+    }
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    if (::sd_bus_call(connection.value().get(), request.get(), deadline_us, &error.raw, &raw_reply) < 0) {
+        return error_of(error, helper);
+    }
+    const Message reply(raw_reply);
+    const char* text = nullptr;
+    if (::sd_bus_message_read(reply.get(), "s", &text) < 0) {
+        return Error{Code::invalid, "the helper's answer to " + method + " is of another kind"};
+    }
+    return std::string(text);
+}
+
+}  // namespace
+
+Result<std::string> call_helper(const HelperAddress& helper, const std::string& method) {
+    return call(helper, method, "");
+}
+
+Result<std::string> call_helper(const HelperAddress& helper, const std::string& method, bool argument) {
+    return call(helper, method, "b", argument ? 1 : 0);
+}
+
+Result<std::string> call_helper(const HelperAddress& helper, const std::string& method,
+                                const std::string& argument) {
+    return call(helper, method, "s", argument.c_str());
+}
+
+}  // namespace llmgw::bus

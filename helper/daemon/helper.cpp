@@ -1,0 +1,243 @@
+#include "daemon/helper.hpp"
+
+#include <array>
+#include <ctime>
+
+#include "bus/notify.hpp"
+#include "core/limits.hpp"
+#include "core/settings_resolve.hpp"
+#include "json/dump.hpp"
+#include "posix/file.hpp"
+#include "posix/log.hpp"
+
+namespace llmgw::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A package manager changes many files in a row.
+constexpr auto settle = 300ms;
+// Should a change escape inotify.
+constexpr auto look_every = 5min;
+constexpr mode_t everyone_reads = 0644;
+
+std::string clock_text(std::int64_t seconds) {
+    const std::time_t then = seconds;
+    const std::time_t now = ::time(nullptr);
+    std::tm then_parts{};
+    std::tm now_parts{};
+    ::localtime_r(&then, &then_parts);
+    ::localtime_r(&now, &now_parts);
+    const bool today = then_parts.tm_year == now_parts.tm_year && then_parts.tm_yday == now_parts.tm_yday;
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), today ? "%H:%M" : "%Y-%m-%d %H:%M", &then_parts);
+    return text.data();
+}
+
+std::vector<std::string> names_of(const KnownMachines& machines) {
+    std::vector<std::string> names;
+    for (const KnownMachine& machine : machines.machines) names.push_back(machine.report.name);
+    return names;
+}
+
+}  // namespace
+
+Helper::Helper(Options options, WantedVersions wanted, bus::EventLoop& loop, Mailbox& mailbox)
+    : options_(std::move(options)),
+      wanted_(std::move(wanted)),
+      loop_(loop),
+      mailbox_(mailbox),
+      gate_(options_.run_dir, options_.state_dir) {}
+
+Helper::~Helper() = default;
+
+void Helper::start(std::function<void()> changed) {
+    changed_ = std::move(changed);
+    load_kept_settings();
+    reporter_.emplace(options_.leader, mailbox_, [this](const Result<void>& sent) { on_reported(sent); });
+    settings_watcher_.emplace(options_.leader, mailbox_,
+                              [this](const Result<service::LeaderSettings>& answer) { on_settings(answer); });
+    if (is_controller()) take_settings(*settings_);
+    check([](const Result<std::string>&) {});
+    if (Result<void> set = loop_.on_timer(look_every, [this] { look_again(); }); !set) {
+        log(Level::warning, set.error().message);
+    }
+}
+
+void Helper::look_again() {
+    const Result<void> set = loop_.after(settle, [this] { check([](const Result<std::string>&) {}); });
+    if (!set) log(Level::warning, set.error().message);
+}
+
+void Helper::check(bus::Answer<std::string> answer) {
+    checks_.submit([this, answer = std::move(answer)](const std::stop_token&) {
+        service::Gathered gathered = service::gather_facts(options_.paths);
+        mailbox_.post([this, answer, gathered = std::move(gathered)] { on_checked(gathered, answer); });
+    });
+}
+
+void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std::string>& answer) {
+    MachineCheck fresh = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
+    const bool different = !check_ || !(fresh == *check_);
+    check_ = std::move(fresh);
+    const Result<void> watched =
+        loop_.watch_directories(gathered.watch, [this] { look_again(); });
+    if (!watched) log(Level::warning, watched.error().message);
+    if (different) {
+        const Result<void> written = write_file_atomically(
+            options_.run_dir + "/node", format_node_state(check_->node), everyone_reads, Durability::volatile_);
+        if (!written) log(Level::error, written.error().message);
+        log(Level::info, (check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
+        reporter_->send(check_->report);
+        update_gate();
+        notify_status(check_->node.reason);
+        changed_();
+    }
+    answer(std::string(check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
+}
+
+void Helper::leader_said(const Error* error) {
+    const std::string text = error == nullptr ? "" : error->message;
+    if (text == leader_error_) return;
+    leader_error_ = text;
+    if (error != nullptr) {
+        log(Level::warning, "leader " + options_.leader.url + ": " + text);
+    } else {
+        log(Level::info, "leader " + options_.leader.url + " answers");
+    }
+}
+
+void Helper::on_reported(const Result<void>& sent) { leader_said(sent ? nullptr : &sent.error()); }
+
+void Helper::on_settings(const Result<service::LeaderSettings>& answer) {
+    if (!answer && answer.error().code == Code::invalid) {
+        settings_problem_ = answer.error().message;
+        log(Level::error, settings_problem_ + "; the last good settings stay in force");
+        return;
+    }
+    leader_said(answer ? nullptr : &answer.error());
+    if (!answer) return;
+    settings_problem_ = answer.value().problem;
+    if (settings_ && *settings_ == answer.value().settings) return;
+    const Result<void> kept = write_file_atomically(options_.state_dir + "/settings.json", answer.value().text,
+                                                    everyone_reads, Durability::durable);
+    if (!kept) log(Level::warning, kept.error().message);
+    take_settings(answer.value().settings);
+}
+
+void Helper::load_kept_settings() {
+    const Result<std::string> text = read_file(options_.state_dir + "/settings.json", limits::settings_bytes);
+    if (!text) return;
+    if (Result<Settings> settings = service::settings_from(text.value())) settings_ = std::move(settings).value();
+}
+
+void Helper::take_settings(const Settings& settings) {
+    settings_ = settings;
+    if (!is_controller()) {
+        machines_watcher_.reset();
+        machines_.reset();
+        gate_.withdraw();
+    } else if (!machines_watcher_) {
+        machines_watcher_.emplace(options_.leader, mailbox_,
+                                  [this](const Result<KnownMachines>& answer) { on_machines(answer); });
+    }
+    update_gate();
+}
+
+void Helper::on_machines(const Result<KnownMachines>& answer) {
+    leader_said(answer ? nullptr : &answer.error());
+    // Without an answer the last decision stands: the guard on each node looks for itself.
+    if (!answer || !is_controller()) return;
+    machines_ = answer.value();
+    update_gate();
+}
+
+bool Helper::is_controller() const { return settings_ && settings_->controller == options_.paths.machine; }
+
+ResolvedSettings Helper::resolved(const KnownMachines& machines) const {
+    return settings_ ? resolve_settings(*settings_, names_of(machines)) : ResolvedSettings{};
+}
+
+void Helper::update_gate() {
+    if (!is_controller() || !machines_ || !check_) return;
+    const Readiness readiness = assess(resolved(*machines_), *machines_, wanted_, gate_.forced(), clock_text);
+    const bool before = gate_.published() && gate_.published()->open;
+    const Result<void> published = gate_.publish(readiness, check_->node.oci);
+    if (!published) log(Level::error, published.error().message);
+    if (readiness.open != before) log(Level::info, readiness.message);
+}
+
+std::string Helper::state() const {
+    if (!check_) return "checking";
+    return check_->node.ready ? "ready" : "not-ready";
+}
+
+std::string Helper::reason() const { return check_ ? check_->node.reason : "being looked at"; }
+
+std::string Helper::description(const Result<KnownMachines>& machines) const {
+    Value machine_value(Value::Object{});
+    machine_value.set("machine", machine()).set("state", state()).set("reason", reason());
+    Value leader(Value::Object{});
+    leader.set("url", options_.leader.url).set("error", leader_error_);
+    machine_value.set("leader", leader).set("settings_problem", settings_problem_);
+    machine_value.set("controller", settings_ ? settings_->controller : "");
+    machine_value.set("is_controller", is_controller());
+    const KnownMachines known = machines ? machines.value() : KnownMachines{};
+    const ResolvedSettings settings = resolved(known);
+    machine_value.set("enabled", settings.enabled).set("cluster_name", settings.cluster_name);
+    machine_value.set("containers", settings.containers);
+    if (is_controller()) {
+        Value gate(Value::Object{});
+        gate.set("mode", text_of(gate_.forced()));
+        gate.set("open", gate_.published() && gate_.published()->open);
+        gate.set("message", gate_.published() ? gate_.published()->message : "not decided yet");
+        machine_value.set("gate", gate);
+    }
+    Value list(Value::Array{});
+    if (machines) {
+        const Readiness readiness = assess(settings, known, wanted_, GateOverride::automatic, clock_text);
+        for (const MachineStatus& each : readiness.machines) {
+            Value entry(Value::Object{});
+            entry.set("name", each.name).set("ready", each.ready).set("reason", each.reason);
+            list.add(entry);
+        }
+    } else {
+        machine_value.set("machines_error", machines.error().message);
+    }
+    machine_value.set("machines", list);
+    return json::dump(machine_value);
+}
+
+void Helper::describe(bus::Answer<std::string> answer) {
+    if (machines_) return answer(description(*machines_));
+    if (!settings_) return answer(description(Error{Code::unavailable, "no settings from the leader yet"}));
+    errands_.submit([this, answer = std::move(answer)](const std::stop_token& stop) {
+        Result<KnownMachines> machines = service::LeaderClient(options_.leader).machines(0, stop);
+        mailbox_.post([this, answer, machines = std::move(machines)] { answer(description(machines)); });
+    });
+}
+
+void Helper::set_containers(bool on, bus::Answer<std::string> answer) {
+    errands_.submit([this, on, answer = std::move(answer)](const std::stop_token& stop) {
+        const Result<void> done = service::LeaderClient(options_.leader).set_containers(on, stop);
+        Result<std::string> said = done ? Result<std::string>(on ? "containers are switched on" : "containers are switched off")
+                                        : Result<std::string>(done.error());
+        mailbox_.post([answer, said = std::move(said)] { answer(said); });
+    });
+}
+
+void Helper::set_gate(const std::string& mode, bus::Answer<std::string> answer) {
+    const std::optional<GateOverride> wanted = override_from(mode);
+    if (!wanted) return answer(Error{Code::invalid, "the gate can be open, closed or auto"});
+    if (!is_controller()) {
+        const std::string where = settings_ ? settings_->controller : "the controller";
+        return answer(Error{Code::invalid, "the gate is on " + where + "; say it there"});
+    }
+    if (const Result<void> forced = gate_.force(*wanted); !forced) return answer(forced.error());
+    update_gate();
+    answer("the gate is " + mode);
+}
+
+void Helper::recheck(bus::Answer<std::string> answer) { check(std::move(answer)); }
+
+}  // namespace llmgw::daemon

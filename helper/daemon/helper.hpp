@@ -1,0 +1,76 @@
+// The helper's state and what changes it. Everything here runs in the event loop's thread; workers do what takes time
+// and hand their results in through the mailbox.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bus/event_loop.hpp"
+#include "bus/manager.hpp"
+#include "core/machine_check.hpp"
+#include "core/readiness.hpp"
+#include "daemon/errands.hpp"
+#include "daemon/gate_keeper.hpp"
+#include "daemon/mailbox.hpp"
+#include "daemon/options.hpp"
+#include "daemon/watchers.hpp"
+#include "service/machine_facts.hpp"
+
+namespace llmgw::daemon {
+
+class Helper final : public bus::ManagerPort {
+  public:
+    Helper(Options options, WantedVersions wanted, bus::EventLoop& loop, Mailbox& mailbox);
+    ~Helper() override;
+
+    // Called once. `changed` is called when state or reason is another.
+    void start(std::function<void()> changed);
+    // Looks at the machine again soon; many calls are one look.
+    void look_again();
+
+    void describe(bus::Answer<std::string> answer) override;
+    void set_containers(bool on, bus::Answer<std::string> answer) override;
+    void set_gate(const std::string& mode, bus::Answer<std::string> answer) override;
+    void recheck(bus::Answer<std::string> answer) override;
+    [[nodiscard]] std::string machine() const override { return options_.paths.machine; }
+    [[nodiscard]] std::string state() const override;
+    [[nodiscard]] std::string reason() const override;
+
+  private:
+    void check(bus::Answer<std::string> answer);
+    void on_checked(const service::Gathered& gathered, const bus::Answer<std::string>& answer);
+    void on_settings(const Result<service::LeaderSettings>& answer);
+    void on_machines(const Result<KnownMachines>& answer);
+    void on_reported(const Result<void>& sent);
+    void take_settings(const Settings& settings);
+    void leader_said(const Error* error);
+    void update_gate();
+    void load_kept_settings();
+    [[nodiscard]] bool is_controller() const;
+    [[nodiscard]] ResolvedSettings resolved(const KnownMachines& machines) const;
+    [[nodiscard]] std::string description(const Result<KnownMachines>& machines) const;
+
+    const Options options_;
+    const WantedVersions wanted_;
+    bus::EventLoop& loop_;
+    Mailbox& mailbox_;
+    std::function<void()> changed_;
+
+    std::optional<MachineCheck> check_;
+    std::optional<Settings> settings_;
+    std::string settings_problem_;
+    std::optional<KnownMachines> machines_;
+    std::string leader_error_;  // empty: it answered last
+    GateKeeper gate_;
+
+    // Last: their threads use what is above.
+    Errands checks_;
+    Errands errands_;
+    std::optional<Reporter> reporter_;
+    std::optional<SettingsWatcher> settings_watcher_;
+    std::optional<MachinesWatcher> machines_watcher_;
+};
+
+}  // namespace llmgw::daemon

@@ -1,0 +1,77 @@
+#include <sys/stat.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "bus/event_loop.hpp"
+#include "bus/manager.hpp"
+#include "bus/notify.hpp"
+#include "daemon/helper.hpp"
+#include "daemon/options.hpp"
+#include "posix/file.hpp"
+#include "service/releases.hpp"
+#include "slurm/plugin_file.hpp"
+
+using namespace llmgw;
+
+namespace {
+
+int fail(const Error& error) {
+    std::cerr << "llmgw-slurm-helper: " << error.message << '\n';
+    return 1;
+}
+
+// Before any thread starts, so that all inherit it and the event loop gets these signals alone.
+void block_signals() {
+    sigset_t handled;
+    sigemptyset(&handled);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&handled, signal);
+    pthread_sigmask(SIG_BLOCK, &handled, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+Result<void> serve(const daemon::Options& options, const WantedVersions& wanted) {
+    Result<bus::EventLoop> created = bus::EventLoop::create();
+    Result<std::unique_ptr<daemon::Mailbox>> mailbox = daemon::Mailbox::create();
+    if (!created) return created.error();
+    if (!mailbox) return mailbox.error();
+    bus::EventLoop& loop = created.value();
+    daemon::Mailbox& letters = *mailbox.value();
+
+    daemon::Helper helper(options, wanted, loop, letters);
+    Result<bus::Manager> manager =
+        bus::Manager::connect(loop, options.bus_address, options.bus_name, helper);
+    if (!manager) return manager.error();
+    for (const int signal : {SIGTERM, SIGINT}) {
+        if (Result<void> done = loop.on_signal(signal, [&] { loop.exit(); }); !done) return done;
+    }
+    if (Result<void> done = loop.on_signal(SIGHUP, [&] { helper.look_again(); }); !done) return done;
+    if (Result<void> done = loop.on_readable(letters.fd(), [&] { letters.deliver(); }); !done) return done;
+    helper.start([&] { manager.value().changed(); });
+    notify_ready("looking at this machine");
+    const int result = loop.run();
+    notify_stopping();
+    if (result < 0) return Error{Code::internal, "the event loop broke: " + reason_of(-result)};
+    return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    daemon::Options options;
+    bool leave = false;
+    const int parsed = daemon::parse_options(argc, argv, options, leave);
+    if (leave) return parsed;
+    if (!options.inspect_plugin.empty()) {
+        return slurm::inspect_here(options.inspect_plugin, options.paths.slurm_library);
+    }
+    block_signals();
+    ::umask(022);
+    const Result<WantedVersions> wanted = service::read_wanted_versions(options.releases);
+    if (!wanted) return fail(wanted.error());
+    for (const std::string& directory : {options.run_dir, options.state_dir}) {
+        if (const Result<void> made = make_directories(directory, 0755); !made) return fail(made.error());
+    }
+    const Result<void> served = serve(options, wanted.value());
+    return served ? 0 : fail(served.error());
+}

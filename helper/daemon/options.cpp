@@ -1,0 +1,72 @@
+#include "daemon/options.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <iostream>
+
+#include "core/names.hpp"
+
+namespace llmgw::daemon {
+namespace {
+
+constexpr int usage_error = 2;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+    const std::string whole = name.data();
+    return whole.substr(0, whole.find('.'));
+}
+
+}  // namespace
+
+int parse_options(int argc, char** argv, Options& options, bool& leave) {
+    options.paths.machine = host_name();
+    options.paths.plugstack = "/etc/slurm/plugstack.conf";
+    options.paths.slurm_conf_dir = "/etc/slurm";
+    options.paths.enroot = "/usr/bin/enroot";
+    options.leader.url = "http://127.0.0.1:8470";
+    options.leader.token_file = "/etc/llmgw-slurm/token";
+
+    CLI::App app("Makes this machine what llmgw's settings say, and reports it. Runs as root, one a machine.",
+                 "llmgw-slurm-helper");
+    app.set_version_flag("--version", LLMGW_VERSION);
+    app.set_config("--config", "/etc/llmgw-slurm/helper.conf", "the same options, as \"name = value\" lines");
+    app.option_defaults()->always_capture_default();
+    app.add_option("--machine", options.paths.machine, "the machine's name in llmgw and in Slurm");
+    app.add_option("--leader", options.leader.url, "llmgw's leader: https://HOST:PORT, or http towards loopback");
+    app.add_option("--token-file", options.leader.token_file, "the machine token");
+    app.add_option("--admin-token-file", options.leader.admin_token_file,
+                   "the admin token, where settings may be changed from here");
+    app.add_option("--ca-file", options.leader.ca_file, "certificates to trust instead of the system's");
+    app.add_option("--run-dir", options.run_dir, "where guard and gate read their state");
+    app.add_option("--state-dir", options.state_dir, "what must survive a reboot");
+    app.add_option("--releases", options.releases, "the pinned versions");
+    app.add_option("--plugstack", options.paths.plugstack, "Slurm's plugstack.conf");
+    app.add_option("--slurm-conf-dir", options.paths.slurm_conf_dir, "Slurm's configuration directory");
+    app.add_option("--slurm-library", options.paths.slurm_library, "libslurmfull.so, where it isn't found");
+    app.add_option("--enroot", options.paths.enroot, "the enroot program");
+    app.add_option("--bus-address", options.bus_address, "another bus than the system's");
+    app.add_option("--bus-name", options.bus_name, "the name to take there");
+    app.add_option("--inspect-plugin", options.inspect_plugin, "load a plugin, print what it is, and leave")
+        ->group("");
+    leave = true;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : usage_error;
+    }
+    if (!is_name(options.paths.machine)) {
+        std::cerr << "llmgw-slurm-helper: \"" << options.paths.machine << "\" is no name of a machine: " << name_rule
+                  << "; say --machine\n";
+        return usage_error;
+    }
+    std::array<char, 4096> self{};
+    if (::readlink("/proc/self/exe", self.data(), self.size() - 1) > 0) options.paths.inspector = self.data();
+    leave = false;
+    return 0;
+}
+
+}  // namespace llmgw::daemon

@@ -1,0 +1,25 @@
+// The helper's command line and configuration file.
+#pragma once
+
+#include <string>
+
+#include "service/leader.hpp"
+#include "service/machine_facts.hpp"
+
+namespace llmgw::daemon {
+
+struct Options {
+    service::MachinePaths paths;
+    service::LeaderAddress leader;
+    std::string run_dir = "/run/llmgw-slurm";
+    std::string state_dir = "/var/lib/llmgw-slurm";
+    std::string releases = "/usr/share/llmgw-slurm/releases.json";
+    std::string bus_address;
+    std::string bus_name = "org.llmgw.Slurm1";
+    std::string inspect_plugin;  // --inspect-plugin: do that and nothing else
+};
+
+// Fills `options`, or says why not (or the help) and returns an exit code.
+int parse_options(int argc, char** argv, Options& options, bool& leave);
+
+}  // namespace llmgw::daemon

@@ -1,0 +1,118 @@
+#include "service/leader.hpp"
+
+#include <vector>
+
+#include "core/text.hpp"
+#include "json/dump.hpp"
+#include "json/load.hpp"
+#include "json/report_json.hpp"
+#include "json/settings_json.hpp"
+#include "posix/file.hpp"
+
+namespace llmgw::service {
+namespace {
+
+constexpr std::size_t token_bytes = 256;
+constexpr int not_modified = 304;
+constexpr std::chrono::seconds patience{10};  // beyond the wait of a long poll
+// With report_every it must stay well below report_silent_after.
+constexpr std::chrono::seconds machines_wait{20};
+
+Result<std::string> read_token(const std::string& path) {
+    const Result<std::string> token = read_file(path, token_bytes);
+    if (!token) return token.error();
+    return std::string(trimmed(token.value().substr(0, token.value().find('\n'))));
+}
+
+std::string error_in(const http::Response& response) {
+    const Result<Value> body = json::parse(response.body);
+    const Value* said = body ? body.value().find("error") : nullptr;
+    const std::string text = said != nullptr && said->text() != nullptr ? ": " + *said->text() : "";
+    return "the leader answered " + std::to_string(response.status) + text;
+}
+
+}  // namespace
+
+Result<Settings> settings_from(const std::string& text) {
+    json::ReadSettings read = json::read_settings_text(text);
+    if (read.ok()) return std::move(read.settings);
+    std::vector<std::string> lines;
+    for (const SettingError& error : read.errors) lines.push_back(json::text_of(error));
+    return Error{Code::invalid, "the settings are wrong: " + join(lines, "; ")};
+}
+
+Result<http::Response> LeaderClient::send(const Call& call, const std::stop_token& stop) {
+    const Result<std::string> token = read_token(call.token_file);
+    if (!token) return token.error();
+    http::Request request;
+    request.method = call.method;
+    request.url = address_.url + call.path;
+    request.body = call.body;
+    request.bearer = token.value();
+    request.ca_file = address_.ca_file;
+    if (call.known > 0) {
+        request.headers.emplace_back("If-None-Match", "\"" + std::to_string(call.known) + "\"");
+        request.url += "?wait=" + std::to_string(call.wait.count());
+        request.total_timeout = call.wait + patience;
+    }
+    Result<http::Response> response = client_.send(request, stop);
+    if (!response) return response.error();
+    const int status = response.value().status;
+    if (status == not_modified) return Error{Code::missing, "nothing changed"};
+    if (status == 401 || status == 403) return Error{Code::denied, error_in(response.value())};
+    if (status >= 500) return Error{Code::unavailable, error_in(response.value())};
+    if (status < 200 || status > 299) return Error{Code::invalid, error_in(response.value())};
+    return response;
+}
+
+Result<LeaderSettings> LeaderClient::settings(std::uint64_t known, const std::stop_token& stop) {
+    const Result<http::Response> response =
+        send({"GET", "/slurm/v1/settings", "", address_.token_file, known, limits::long_poll}, stop);
+    if (!response) return response.error();
+    const Result<Value> answer = json::parse(response.value().body);
+    if (!answer) return answer.error().within("the leader's settings");
+    const Value* revision = answer.value().find("revision");
+    const Value* document = answer.value().find("settings");
+    const Value* problem = answer.value().find("problem");
+    if (revision == nullptr || revision->integer() == nullptr || document == nullptr) {
+        return Error{Code::invalid, "the leader's settings have no revision or no settings"};
+    }
+    LeaderSettings settings;
+    settings.revision = static_cast<std::uint64_t>(*revision->integer());
+    settings.text = json::dump(*document, json::Layout::indented);
+    if (problem != nullptr && problem->text() != nullptr) settings.problem = *problem->text();
+    Result<Settings> read = settings_from(settings.text);
+    if (!read) return read.error();
+    settings.settings = std::move(read).value();
+    return settings;
+}
+
+Result<KnownMachines> LeaderClient::machines(std::uint64_t known, const std::stop_token& stop) {
+    const Result<http::Response> response =
+        send({"GET", "/slurm/v1/machines", "", address_.token_file, known, machines_wait}, stop);
+    if (!response) return response.error();
+    return json::read_machines(response.value().body);
+}
+
+Result<void> LeaderClient::report(const MachineReport& report, const std::stop_token& stop) {
+    const Result<http::Response> response =
+        send({"PUT", "/slurm/v1/machines/" + report.name, json::text_of(report), address_.token_file}, stop);
+    if (!response) return response.error();
+    return {};
+}
+
+Result<void> LeaderClient::set_containers(bool on, const std::stop_token& stop) {
+    if (address_.admin_token_file.empty()) {
+        return Error{Code::denied,
+                     "this machine has no admin token (--admin-token-file); do it where the leader runs, or in "
+                     "llmgw's settings"};
+    }
+    Value change(Value::Object{});
+    change.set("containers", on);
+    const Result<http::Response> response =
+        send({"PATCH", "/slurm/v1/settings", json::dump(change), address_.admin_token_file}, stop);
+    if (!response) return response.error();
+    return {};
+}
+
+}  // namespace llmgw::service

@@ -1,0 +1,61 @@
+// The helper's side of the contract with the leader (docs/contract.openapi.yaml): one call each, made by a worker.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+#include "core/report.hpp"
+#include "core/result.hpp"
+#include "core/settings.hpp"
+#include "http/client.hpp"
+
+namespace llmgw::service {
+
+struct LeaderAddress {
+    std::string url;               // https://host:port, or http:// towards loopback
+    std::string token_file;        // the machine token, read anew for each call
+    std::string admin_token_file;  // empty: this machine changes no settings
+    std::string ca_file;           // empty: the system's
+};
+
+struct LeaderSettings {
+    std::uint64_t revision = 0;
+    Settings settings;
+    std::string problem;  // why newer settings are not in force; empty: none
+    std::string text;     // the settings as JSON, to be kept for a start without the leader
+};
+
+// One connection, one thread at a time.
+class LeaderClient {
+  public:
+    explicit LeaderClient(LeaderAddress address) : address_(std::move(address)) {}
+
+    // Waits until the revision is another than `known` (0: answers at once). missing: nothing came in time.
+    Result<LeaderSettings> settings(std::uint64_t known, const std::stop_token& stop);
+    // The same, with a shorter wait: reports that only say "still here" don't raise the revision, so the list must be
+    // asked for anew before the last one calls a living machine silent.
+    Result<KnownMachines> machines(std::uint64_t known, const std::stop_token& stop);
+    Result<void> report(const MachineReport& report, const std::stop_token& stop);
+    // With the admin token.
+    Result<void> set_containers(bool on, const std::stop_token& stop);
+
+  private:
+    struct Call {
+        std::string method;
+        std::string path;
+        std::string body;
+        const std::string& token_file;
+        std::uint64_t known = 0;  // revision that the caller has; 0: no long poll
+        std::chrono::seconds wait{0};
+    };
+    Result<http::Response> send(const Call& call, const std::stop_token& stop);
+
+    LeaderAddress address_;
+    http::Client client_;
+};
+
+// Settings from their JSON text, with every error in one line. For the answer above and for the kept copy.
+Result<Settings> settings_from(const std::string& text);
+
+}  // namespace llmgw::service

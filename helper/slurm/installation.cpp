@@ -1,0 +1,63 @@
+#include "slurm/installation.hpp"
+
+#include <glob.h>
+#include <unistd.h>
+
+#include "core/text.hpp"
+#include "posix/process.hpp"
+#include "slurm/nobody.hpp"
+
+namespace llmgw::slurm {
+namespace {
+
+constexpr const char* programs[] = {"/usr/sbin/slurmd",          "/usr/local/sbin/slurmd",
+                                    "/usr/sbin/slurmctld",       "/usr/local/sbin/slurmctld",
+                                    "/usr/bin/srun",             "/usr/local/bin/srun"};
+constexpr const char* libraries[] = {"/usr/lib/*/slurm-wlm/libslurmfull.so", "/usr/lib64/slurm/libslurmfull.so",
+                                     "/usr/lib/*/slurm/libslurmfull.so", "/usr/lib/slurm/libslurmfull.so",
+                                     "/usr/local/lib/slurm/libslurmfull.so"};
+
+Result<std::string> find_library() {
+    for (const char* pattern : libraries) {
+        glob_t matches{};
+        const bool found = ::glob(pattern, 0, nullptr, &matches) == 0 && matches.gl_pathc > 0;
+        const std::string path = found ? matches.gl_pathv[0] : "";
+        ::globfree(&matches);
+        if (found) return path;
+    }
+    return Error{Code::missing, "libslurmfull.so is nowhere that packages put it; say --slurm-library"};
+}
+
+Result<std::string> find_program() {
+    for (const char* program : programs) {
+        if (::access(program, X_OK) == 0) return std::string(program);
+    }
+    return Error{Code::missing, "neither slurmd, slurmctld nor srun is installed"};
+}
+
+}  // namespace
+
+std::string version_in(const std::string& output) {
+    const std::string line = output.substr(0, output.find('\n'));
+    const std::string word(trimmed(std::string_view(line).substr(line.rfind(' ') + 1)));
+    return word.find_first_not_of("0123456789.-rcp") == std::string::npos ? word : std::string();
+}
+
+Result<Installation> find_installation(const std::string& library) {
+    const Result<std::string> program = find_program();
+    if (!program) return program.error();
+    Command command;
+    command.argv = {program.value(), "-V"};
+    run_as_nobody(command);
+    const Result<Outcome> outcome = run(command);
+    if (!outcome) return outcome.error();
+    const std::string version = version_in(outcome.value().output);
+    if (!outcome.value().success() || version.empty()) {
+        return Error{Code::invalid, program.value() + " -V says " + quoted(last_line(outcome.value().output))};
+    }
+    const Result<std::string> path = library.empty() ? find_library() : Result<std::string>(library);
+    if (!path) return path.error();
+    return Installation{program.value(), version, path.value()};
+}
+
+}  // namespace llmgw::slurm
