@@ -4,21 +4,22 @@
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
-for machine in $(lab_machines); do plugstack "$machine" without-guard; done
-restore() { for machine in $(lab_machines); do plugstack "$machine"; done; }
+lab=$LLMGW_SOURCE_DIR/tests/lab
+for machine in $(lab_machines); do
+    "$lab" stop "helper-$machine" # it would close the gate and change plugstack.conf
+    plugstack "$machine" without-guard
+done
+rm -rf "$LAB/saved" && mkdir "$LAB/saved" && cp -p "$LAB"/ctl/run/* "$LAB/saved/" 2>/dev/null
+write_gate open
+restore() {
+    rm -f "$LAB/ctl/run/gate"
+    cp -p "$LAB"/saved/* "$LAB/ctl/run/" 2>/dev/null
+    for machine in $(lab_machines); do
+        plugstack "$machine"
+        "$lab" start "helper-$machine"
+    done
+}
 trap restore EXIT
-
-if [[ -e $LAB/plugins/job_submit_llmgw.so ]]; then
-    gate=$LAB/ctl/run/gate
-    [[ ! -e $gate ]] || cp "$gate" "$LAB/gate.saved"
-    printf '%s\n' 'llmgw-slurm-gate 1' 'state open' 'revision 1' 'oci no' 'message' 'end' >"$gate.new"
-    mv "$gate.new" "$gate"
-    restore_gate() {
-        rm -f "$gate"
-        [[ ! -e $LAB/gate.saved ]] || mv "$LAB/gate.saved" "$gate"
-    }
-    trap 'restore; restore_gate' EXIT
-fi
 
 test_case "plain steps run on every node, as root and as a user"
 run srun -N "$(lab_nodes | wc -l)" hostname

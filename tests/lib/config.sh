@@ -46,10 +46,14 @@ EOF
         chmod 755 "$out/enroot"
         return
     fi
-    install_built standin spank_pyxis.so "$out/spank_pyxis.so"
-    install_built standin enroot "$out/enroot"
-    [[ -e $out/spank_pyxis.so && -e $out/enroot ]] ||
-        make -s -C "$LLMGW_SOURCE_DIR/tests/standin" OUT="$out" >&2 || die "could not build the stand-ins"
+    local built=$LLMGW_BUILD_DIR/tests/standin
+    if [[ ! -e $built/spank_pyxis.so || ! -e $built/enroot ]]; then
+        built=$out
+        [[ ! -d $LLMGW_BUILD_DIR ]] || built=$LLMGW_BUILD_DIR/lab-standin
+        mkdir -p "$built"
+        make -s -C "$LLMGW_SOURCE_DIR/tests/standin" OUT="$built" >&2 || die "could not build the stand-ins"
+    fi
+    cp -n "$built"/{spank_pyxis.so,enroot} "$out/"
 }
 
 # A machine's own pyxis and enroot, so that a test can take them away from it.

@@ -37,7 +37,8 @@ failed() {
     exit 1
 }
 
-# ready DAEMON SECONDS COMMAND...: waits for the command to succeed; gives up early if the daemon ends.
+# ready DAEMON SECONDS COMMAND...: waits for the command to succeed; gives up early if the daemon ends. The seconds are
+# generous, since they only matter on a machine that is busy or when something is broken.
 ready() {
     local name=$1 seconds=$2
     shift 2
@@ -78,7 +79,7 @@ start_bus() {
 start_slurmctld() {
     LLMGW_SLURM_RUN_DIR=$LAB/ctl/run SLURM_CONF=$LAB/ctl/conf/slurm.conf \
         spawn slurmctld ctl "$LAB/ctl/log/slurmctld.out" slurmctld -D -f "$LAB/ctl/conf/slurm.conf"
-    ready slurmctld 20 is_controller_up
+    ready slurmctld 60 is_controller_up
 }
 
 start_slurmd() {
@@ -90,7 +91,7 @@ start_leader() {
     [[ -e $LAB/bin/llmgw-slurm-leader ]] || return 0
     spawn leader leader "$LAB/log/leader.out" "$LAB/bin/llmgw-slurm-leader" --directory "$LAB/leader" \
         --listen "127.0.0.1:$((LLMGW_LAB_PORT + 40))"
-    ready leader 10 port_open $((LLMGW_LAB_PORT + 40))
+    ready leader 30 port_open $((LLMGW_LAB_PORT + 40))
 }
 
 start_helper() {
@@ -113,7 +114,7 @@ helper_answers() {
     on_bus "org.llmgw.Slurm1.$1" && [[ -e $LAB/$1/run/node && ($1 != ctl || -e $LAB/ctl/run/gate) ]]
 }
 helper_ready() {
-    [[ ! -e $LAB/pids/helper-$1 ]] || ready "helper-$1" 15 helper_answers "$1"
+    [[ ! -e $LAB/pids/helper-$1 ]] || ready "helper-$1" 60 helper_answers "$1"
 }
 
 slurmd_answers() {
@@ -121,7 +122,7 @@ slurmd_answers() {
     port=$(sed -n "s/^NodeName=$1 .* Port=\([0-9]*\) .*/\1/p" "$LAB/ctl/conf/slurm.conf")
     port_open "$port" && node_is "$1" 'idle|mixed|allocated|drained|draining|reserved|maint'
 }
-slurmd_ready() { ready "slurmd-$1" 20 slurmd_answers "$1"; }
+slurmd_ready() { ready "slurmd-$1" 60 slurmd_answers "$1"; }
 
 # On demand only: slurmrestd may not run as root nor as SlurmUser, and takes tokens from `scontrol token`. The service
 # that asks slurmdbd is left out, since the lab has none.
@@ -133,7 +134,7 @@ start_slurmrestd() {
     SLURM_CONF=$LAB/ctl/conf/slurm.conf SLURM_JWT=daemon spawn slurmrestd ctl "$LAB/log/slurmrestd.out" \
         setpriv --reuid=nobody --regid=nogroup --clear-groups slurmrestd -a rest_auth/jwt -s "$service" \
         "${LAB_REST#http://}"
-    ready slurmrestd 10 port_open $((LLMGW_LAB_PORT + 41))
+    ready slurmrestd 30 port_open $((LLMGW_LAB_PORT + 41))
 }
 
 start_daemon() {

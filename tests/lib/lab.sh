@@ -113,6 +113,30 @@ rest() {
         ${3+-H 'Content-Type: application/json' -d "$3"} "$LAB_REST${2/VERSION/$(rest_version)}"
 }
 
+# The two state files as a helper would write them, for tests of guard and gate that run without helpers.
+# write_gate open|closed [MESSAGE]
+write_gate() {
+    local file=$LAB/ctl/run/gate
+    printf '%s\n' 'llmgw-slurm-gate 1' "state $1" "revision ${EPOCHREALTIME/[.,]/}" 'oci no' \
+        "message ${2:-llmgw: containers are not ready on this cluster: written by a test}" end >"$file.new"
+    mv "$file.new" "$file"
+}
+
+# fingerprint FILE: dev:ino:size:mtime_ns:ctime_ns
+fingerprint() { stat -L -c '%d:%i:%s:%.9Y:%.9Z' "$1" | tr -d .; }
+
+# write_node MACHINE ready|not-ready [REASON]
+write_node() {
+    local base=$LAB/$1 file=$LAB/$1/run/node
+    {
+        printf '%s\n' 'llmgw-slurm-node 1' "machine $1" "state $2" "reason ${3:-pyxis 0.24.0, enroot 4.2.1}" \
+            "boot $(</proc/sys/kernel/random/boot_id)" 'oci no'
+        printf '%s\n' "pyxis.path $base/lib/spank_pyxis.so" "pyxis.fingerprint $(fingerprint "$base/lib/spank_pyxis.so")"
+        printf '%s\n' "enroot.path $base/bin/enroot" "enroot.fingerprint $(fingerprint "$base/bin/enroot")" end
+    } >"$file.new"
+    mv "$file.new" "$file"
+}
+
 # What a test takes away from one machine and gives back. The library's line in plugstack.conf stays: see plugstack.
 remove_pyxis() { mv "$LAB/$1/lib/spank_pyxis.so" "$LAB/$1/lib/away.spank_pyxis.so"; }
 add_pyxis() { mv "$LAB/$1/lib/away.spank_pyxis.so" "$LAB/$1/lib/spank_pyxis.so"; }
