@@ -1,0 +1,50 @@
+// The contract (docs/contract.openapi.yaml) over the stores: who may, where to, and what is answered.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+#include "http/server.hpp"
+#include "leader/report_store.hpp"
+#include "leader/settings_store.hpp"
+#include "leader/tokens.hpp"
+
+namespace llmgw::leader {
+
+inline constexpr http::Topic settings_topic = 0;
+inline constexpr http::Topic machines_topic = 1;
+
+class Service : public http::Handler {
+  public:
+    using News = std::function<void(http::Topic)>;
+
+    // The stores outlive the service. `news` is called when readers should be asked again.
+    Service(SettingsStore& settings, ReportStore& reports, Tokens tokens, News news)
+        : settings_(settings), reports_(reports), news_(std::move(news)), tokens_(std::move(tokens)) {}
+
+    void use_tokens(Tokens tokens);
+
+    std::variant<http::Answer, std::size_t> admit(const http::Incoming& request) override;
+    std::variant<http::Answer, http::Wait> answer(const http::Incoming& request) override;
+
+  private:
+    using Reply = std::variant<http::Answer, http::Wait>;
+
+    Caller caller(const http::Incoming& request) const;
+    Reply get_settings(const http::Incoming& request) const;
+    Reply get_machines(const http::Incoming& request) const;
+    http::Answer patch_settings(const http::Incoming& request);
+    http::Answer put_report(const std::string& machine, const http::Incoming& request);
+    http::Answer forget_machine(const std::string& machine);
+
+    SettingsStore& settings_;
+    ReportStore& reports_;
+    const News news_;
+    mutable std::mutex mutex_;
+    Tokens tokens_;
+};
+
+}  // namespace llmgw::leader
