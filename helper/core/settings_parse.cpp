@@ -109,7 +109,8 @@ void Reader::unknown(const std::string& key, std::string_view known) {
     if (key.starts_with("shared.") && known == known_keys) {
         message += R"(; write "shared": {"path": ...} instead)";
     }
-    error(key, std::move(message));
+    // An error without a key is one of the document, which this is not.
+    error(key.empty() ? R"("")" : key, std::move(message));
 }
 
 void Reader::error(const std::string& key, std::string message) {
