@@ -93,6 +93,15 @@ Result<void> fill(int fd, std::string_view content, mode_t mode, Durability dura
     return {};
 }
 
+// mkdir() obeys the umask; the descriptor is of what it made and not of a link that took its place.
+Result<void> make_directory(const std::string& path, mode_t mode) {
+    if (::mkdir(path.c_str(), 0700) != 0)
+        return errno == EEXIST ? Result<void>() : failure("make", path, errno);
+    const Descriptor made(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!made.open() || ::fchmod(made.get(), mode) != 0) return failure("set the mode of", path, errno);
+    return {};
+}
+
 }  // namespace
 
 std::string FileStamp::text() const {
@@ -140,15 +149,16 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
 }
 
 Result<void> make_directories(const std::string& path, mode_t mode) {
-    for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
-         slash = path.find('/', slash + 1)) {
-        const std::string parent = path.substr(0, slash);
-        if (::mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) return failure("make", parent, errno);
+    const std::size_t end = path.find_last_not_of('/');
+    const std::string last = end == std::string::npos ? path : path.substr(0, end + 1);
+    for (std::size_t slash = last.find('/', 1); slash != std::string::npos;
+         slash = last.find('/', slash + 1)) {
+        if (Result<void> made = make_directory(last.substr(0, slash), 0755); !made) return made;
     }
-    if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) return failure("make", path, errno);
+    if (Result<void> made = make_directory(last, mode); !made) return made;
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return failure("stat", path, errno);
-    if (!S_ISDIR(status.st_mode)) return Error{Code::invalid, path + " is not a directory"};
+    if (::stat(last.c_str(), &status) != 0) return failure("stat", last, errno);
+    if (!S_ISDIR(status.st_mode)) return Error{Code::invalid, last + " is not a directory"};
     return {};
 }
 

@@ -49,7 +49,8 @@ enum class Durability {
 };
 
 // Writes a temporary file beside `path` with its final mode and renames it over it, so that a reader sees the
-// old or the new content and never half of one. The directory must exist. On an error the old content stays.
+// old or the new content and never half of one. The directory must exist. On an error the old content stays,
+// unless only the directory could not be synced.
 Result<void> write_file_atomically(const std::string& path, std::string_view content, mode_t mode,
                                    Durability durability);
 
