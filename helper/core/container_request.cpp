@@ -1,19 +1,34 @@
 #include "core/container_request.hpp"
 
+#include <cstring>
+
 namespace llmgw {
 
+namespace {
+
+// A job has some 60 entries and almost none begins like one of ours.
+bool begins_like_one_of_ours(char first) noexcept {
+    return first == '_' || first == 'S' || first == 'P' || first == 'L';
+}
+
+}  // namespace
+
 Request request_in_entry(std::string_view entry) noexcept {
-    const std::size_t equals = entry.find('=');
-    if (equals == std::string_view::npos || equals + 1 == entry.size()) return Request::none;
-    const std::string_view name = entry.substr(0, equals);
-    // A job has some 60 entries and almost none begins like one of ours.
-    if (name.empty() || (name[0] != '_' && name[0] != 'S' && name[0] != 'P' && name[0] != 'L')) {
-        return Request::none;
-    }
+    if (entry.empty() || !begins_like_one_of_ours(entry.front())) return Request::none;
     for (const RequestVariable& variable : request_variables) {
-        if (name == variable.name) return variable.request;
+        const std::string_view name = variable.name;
+        if (entry.size() > name.size() + 1 && entry[name.size()] == '=' && entry.starts_with(name)) {
+            return variable.request;
+        }
     }
     return Request::none;
+}
+
+Request request_in_entry(const char* entry) noexcept {
+    // A name, '=', and one byte of the value.
+    constexpr std::size_t enough = 80;
+    if (!begins_like_one_of_ours(*entry)) return Request::none;
+    return request_in_entry(std::string_view(entry, ::strnlen(entry, enough)));
 }
 
 const char* describe(Request request) noexcept {

@@ -43,6 +43,10 @@ inline constexpr std::array<RequestVariable, 8> request_variables{{
 // What "NAME=VALUE" asks for. An entry without '=' or with an empty value asks for nothing.
 Request request_in_entry(std::string_view entry) noexcept;
 
+// The same for an entry of an environment, read no further than needed: a job may have thousands, of any
+// length.
+Request request_in_entry(const char* entry) noexcept;
+
 // As people know it: "--container-image", "PYXIS_CONTAINER_NAME", ... Static text.
 const char* describe(Request request) noexcept;
 

@@ -10,6 +10,16 @@ bool is_control(char c) {
     return byte < 0x20 || byte == 0x7f;
 }
 
+// The most bytes up to `most` that end between characters; `most` itself where the bytes there are no UTF-8.
+std::size_t whole_characters(std::string_view text, std::size_t most) {
+    constexpr std::size_t longest = 4;
+    for (std::size_t back = 0; back < longest && back <= most; ++back) {
+        const bool inside = (static_cast<unsigned char>(text[most - back]) & 0xC0) == 0x80;
+        if (!inside) return most - back;
+    }
+    return most;
+}
+
 }  // namespace
 
 bool has_control_characters(std::string_view text) {
@@ -25,8 +35,8 @@ std::string without_control_characters(std::string_view text) {
 std::string shortened(std::string_view text, std::size_t most) {
     constexpr std::string_view dots = "...";
     if (text.size() <= most) return std::string(text);
-    if (most <= dots.size()) return std::string(text.substr(0, most));
-    return std::string(text.substr(0, most - dots.size())).append(dots);
+    if (most <= dots.size()) return std::string(text.substr(0, whole_characters(text, most)));
+    return std::string(text.substr(0, whole_characters(text, most - dots.size()))).append(dots);
 }
 
 std::string quoted(std::string_view text, std::size_t most) {
@@ -47,9 +57,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 std::string join(const std::vector<std::string>& pieces, std::string_view separator) {
     std::string text;
-    for (const std::string& piece : pieces) {
-        if (!text.empty()) text += separator;
-        text += piece;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (i != 0) text += separator;
+        text += pieces[i];
     }
     return text;
 }

@@ -16,7 +16,7 @@ std::string without_control_characters(std::string_view text);
 // `text` in double quotes, control characters replaced, cut to `most` bytes with "..." behind.
 std::string quoted(std::string_view text, std::size_t most = 80);
 
-// Cut to `most` bytes, with "..." as the last three where something was cut.
+// Cut to `most` bytes, between characters, with "..." as the last three where something was cut.
 std::string shortened(std::string_view text, std::size_t most);
 
 // Pieces between separators; none for an empty text.

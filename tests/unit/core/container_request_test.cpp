@@ -24,6 +24,17 @@ TEST(ContainerRequest, is_not_seen_in_other_entries) {
     }
 }
 
+TEST(ContainerRequest, is_the_same_in_text_of_either_kind) {
+    for (const RequestVariable& variable : request_variables) {
+        for (const char* rest : {"", "=", "=x", "x=x"}) {
+            const std::string entry = variable.name + std::string(rest);
+            EXPECT_EQ(request_in_entry(entry.c_str()), request_in_entry(entry)) << entry;
+        }
+        const std::string longest = variable.name + std::string("=") + std::string(100000, 'x');
+        EXPECT_EQ(request_in_entry(longest.c_str()), variable.request);
+    }
+}
+
 TEST(ContainerRequest, can_be_told_to_people) {
     EXPECT_STREQ(describe(Request::image_option), "--container-image");
     EXPECT_STREQ(describe(Request::name_variable), "the variable PYXIS_CONTAINER_NAME");
