@@ -87,9 +87,20 @@ std::string node_name(spank_t task) {
     return name.empty() ? "this node" : name;
 }
 
+// The mark says what the submit host's guard saw. Anyone can set it, so only what we would have written is
+// repeated.
+std::string source_of_request(spank_t task) {
+    if (latch().request != Request::mark) return describe(latch().request);
+    const std::string marked = variable(task, mark_in_environment);
+    for (const RequestVariable& known : request_variables) {
+        if (marked == describe(known.request)) return marked;
+    }
+    return describe(Request::mark);
+}
+
 std::string refusal(spank_t task, const std::string& reason) {
     return "llmgw: container step refused on " + node_name(task) + ": " + reason + ". It was asked for by " +
-           describe(latch().request) +
+           source_of_request(task) +
            ". Plain steps run here; \"llmgw-slurm status\" shows which machines are ready for containers.";
 }
 
@@ -133,12 +144,10 @@ void verify_after_pyxis(spank_t task) {
     } else if (const Result<Whereabouts> here = whereabouts(step.proc); !here) {
         reason = here.error().message;
     } else if (!moved_into_container(*step.before_pyxis, here.value())) {
-        reason = step.request == Request::mark || step.request == Request::image_variable ||
-                         step.request == Request::name_variable
-                     ? "pyxis did not put the task in a container. If --export kept the request from the "
-                       "node, say "
-                       "--container-image instead, or unset the variable"
-                     : "pyxis did not put the task in a container; its own messages above say why";
+        reason =
+            "pyxis did not put the task in a container; its own messages above say why, or, without any, "
+            "--export "
+            "kept the request from it";
     } else {
         return;
     }

@@ -26,9 +26,12 @@ Error error_of(const BusError& error, const HelperAddress& helper) {
     if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
         ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
         return {Code::unavailable, "llmgw-slurm-helper is not running on this machine (nobody has the name " +
-                                       helper.name + " on the bus); see \"systemctl status llmgw-slurm-helper\""};
+                                       helper.name +
+                                       " on the bus); see \"systemctl status llmgw-slurm-helper\""};
     }
-    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_ACCESS_DENIED)) return {Code::denied, text};
+    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_ACCESS_DENIED)) {
+        return {Code::denied, std::string("only root and members of the group ") + admin_group + " may do this"};
+    }
     if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NO_REPLY) ||
         ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_TIMEOUT)) {
         return {Code::timeout, text};

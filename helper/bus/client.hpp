@@ -14,10 +14,11 @@ struct HelperAddress {
     std::string name;  // org.llmgw.Slurm1
 };
 
-// One method with no or one argument; its answer. Errors: denied, unavailable (no bus, no helper), timeout, and
-// what the helper said.
+// One method with no or one argument; its answer. Errors: denied, unavailable (no bus, no helper), timeout,
+// and what the helper said.
 Result<std::string> call_helper(const HelperAddress& helper, const std::string& method);
 Result<std::string> call_helper(const HelperAddress& helper, const std::string& method, bool argument);
-Result<std::string> call_helper(const HelperAddress& helper, const std::string& method, const std::string& argument);
+Result<std::string> call_helper(const HelperAddress& helper, const std::string& method,
+                                const std::string& argument);
 
 }  // namespace llmgw::bus

@@ -11,8 +11,8 @@
 namespace llmgw::bus {
 namespace {
 
-constexpr std::uint32_t entry_changes = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB |
-                                        IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t entry_changes = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
+                                        IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 Error failure(const std::string& what, int result) {
     return {Code::internal, "cannot " + what + ": " + std::generic_category().message(-result)};
@@ -154,8 +154,14 @@ Result<void> EventLoop::watch_directories(const std::vector<std::string>& direct
     return {};
 }
 
-int EventLoop::run() { return ::sd_event_loop(raw()); }
-void EventLoop::exit() { ::sd_event_exit(raw(), 0); }
-sd_event* EventLoop::raw() const noexcept { return state_->event.get(); }
+int EventLoop::run() {
+    return ::sd_event_loop(raw());
+}
+void EventLoop::exit() {
+    ::sd_event_exit(raw(), 0);
+}
+sd_event* EventLoop::raw() const noexcept {
+    return state_->event.get();
+}
 
 }  // namespace llmgw::bus

@@ -1,5 +1,5 @@
-// sd-event: the helper's main loop. Callbacks run one at a time in the thread that runs the loop and must not block;
-// what takes time goes to a worker (daemon/errands.hpp).
+// sd-event: the helper's main loop. Callbacks run one at a time in the thread that runs the loop and must not
+// block; what takes time goes to a worker (daemon/errands.hpp).
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -33,8 +33,8 @@ class EventLoop {
     Result<void> on_timer(std::chrono::milliseconds every, Callback callback);
     // Once, `after` from now; a call while one waits moves it. Bursts of events become one callback.
     Result<void> after(std::chrono::milliseconds delay, Callback callback);
-    // Replaces the directories that are watched for changes of their entries. One that does not exist is watched
-    // through its nearest parent that does.
+    // Replaces the directories that are watched for changes of their entries. One that does not exist is
+    // watched through its nearest parent that does.
     Result<void> watch_directories(const std::vector<std::string>& directories, Callback callback);
 
     // Until exit(). Returns 0 or a negative errno.

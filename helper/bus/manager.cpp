@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t no_flags = 0;
 
-// Denied unless the bus itself says that the caller is root or in our group. PIDs are not looked at: by the time one
-// is looked up it can be another process.
+// Denied unless the bus itself says that the caller is root or in our group. PIDs are not looked at: by the
+// time one is looked up it can be another process.
 bool may_act(sd_bus_message* message) {
     sd_bus_creds* raw = nullptr;
     if (::sd_bus_query_sender_creds(message, SD_BUS_CREDS_EUID | SD_BUS_CREDS_SUPPLEMENTARY_GIDS, &raw) < 0) {
@@ -83,7 +83,9 @@ int handle(sd_bus_message* message, sd_bus_error* error, Who who, Body body) noe
     });
 }
 
-ManagerPort& port_of(void* data) { return *static_cast<ManagerPort*>(data); }
+ManagerPort& port_of(void* data) {
+    return *static_cast<ManagerPort*>(data);
+}
 
 int describe(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
     return handle(message, error, Who::everyone, [&](Answer<std::string> answer) {
@@ -134,8 +136,8 @@ const sd_bus_vtable vtable[] = {
     SD_BUS_VTABLE_START(0),
     SD_BUS_METHOD_WITH_ARGS("Describe", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json), describe,
                             SD_BUS_VTABLE_UNPRIVILEGED),
-    SD_BUS_METHOD_WITH_ARGS("SetContainers", SD_BUS_ARGS("b", on), SD_BUS_RESULT("s", message), set_containers,
-                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("SetContainers", SD_BUS_ARGS("b", on), SD_BUS_RESULT("s", message),
+                            set_containers, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("SetGate", SD_BUS_ARGS("s", mode), SD_BUS_RESULT("s", message), set_gate,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Recheck", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", message), recheck,

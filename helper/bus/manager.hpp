@@ -1,5 +1,6 @@
-// The helper's object on the system bus: /org/llmgw/Slurm1, interface org.llmgw.Slurm1 (docs/dbus.md). Handlers
-// decode, ask the port, encode; who may call what is checked here again, whatever the bus's policy says.
+// The helper's object on the system bus: /org/llmgw/Slurm1, interface org.llmgw.Slurm1 (docs/dbus.md).
+// Handlers decode, ask the port, encode; who may call what is checked here again, whatever the bus's policy
+// says.
 #pragma once
 
 #include <systemd/sd-bus.h>

@@ -4,6 +4,7 @@
 
 #include <istream>
 #include <ostream>
+#include <string>
 
 namespace CLI {
 class App;
@@ -23,6 +24,9 @@ struct Context {
     std::ostream& out;
     std::ostream& err;
     int exit_code = exit_fine;  // set by the subcommand that ran
+    // Where this machine's helper is; the bus empty: the system's.
+    std::string bus_address = {};
+    std::string bus_name = "org.llmgw.Slurm1";
 };
 
 // Each adds its subcommand to `app`; what it does runs inside app.parse(). `context` must outlive `app`.

@@ -11,6 +11,9 @@ int run(int argc, const char* const* argv, Context& context) {
         app.set_version_flag("--version", "llmgw-slurm " LLMGW_VERSION);
         app.require_subcommand(1);
         app.failure_message(CLI::FailureMessage::simple);
+        app.add_option("--bus-address", context.bus_address, "another bus than the system's");
+        app.add_option("--bus-name", context.bus_name, "the helper's name there")->capture_default_str();
+        app.fallthrough();  // these two may also stand behind the subcommand
         add_check(app, context);
         add_status(app, context);
         add_containers(app, context);

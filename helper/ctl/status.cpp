@@ -1,30 +1,28 @@
 // llmgw-slurm status, containers, gate: asks the helper of this machine.
-#include "ctl/status_text.hpp"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "bus/client.hpp"
 #include "core/limits.hpp"
 #include "ctl/context.hpp"
+#include "ctl/status_text.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
 
 namespace llmgw::ctl {
 namespace {
 
-void add_address(CLI::App& app, bus::HelperAddress& helper) {
-    app.add_option("--bus-address", helper.bus, "another bus than the system's");
-    app.add_option("--bus-name", helper.name, "the helper's name there")->capture_default_str();
-}
-
 int failed(Context& context, const Error& error) {
     context.err << "llmgw-slurm: " << error.message << '\n';
     return exit_failed;
 }
 
-int show_status(Context& context, const bus::HelperAddress& helper, bool as_json) {
-    const Result<std::string> text = bus::call_helper(helper, "Describe");
+bus::HelperAddress helper_of(const Context& context) {
+    return {context.bus_address, context.bus_name};
+}
+
+int show_status(Context& context, bool as_json) {
+    const Result<std::string> text = bus::call_helper(helper_of(context), "Describe");
     if (!text) return failed(context, text.error());
     const Result<Value> status = json::parse(text.value(), {limits::answer_bytes, limits::json_depth});
     if (!status) return failed(context, status.error().within("the helper's answer"));
@@ -43,7 +41,6 @@ int tell(Context& context, const Result<std::string>& said) {
 }
 
 struct Arguments {
-    bus::HelperAddress helper{"", "org.llmgw.Slurm1"};
     bool as_json = false;
     std::string word;
 };
@@ -55,41 +52,39 @@ void add_status(CLI::App& app, Context& context) {
     CLI::App* status = app.add_subcommand("status", "each machine with its state, and the gate");
     status->footer("Exit code: 0 when every machine is ready, 1 when one isn't or nobody answers.");
     status->add_flag("--json", arguments->as_json, "as JSON (docs/dbus.md)");
-    add_address(*status, arguments->helper);
-    status->callback(
-        [arguments, &context] { context.exit_code = show_status(context, arguments->helper, arguments->as_json); });
+    status->callback([arguments, &context] { context.exit_code = show_status(context, arguments->as_json); });
 }
 
 void add_containers(CLI::App& app, Context& context) {
     const auto arguments = std::make_shared<Arguments>();
     CLI::App* containers = app.add_subcommand("containers", "switches containers on or off for the cluster");
-    containers->add_option("SWITCH", arguments->word, "on or off")->required()->check(CLI::IsMember({"on", "off"}));
-    add_address(*containers, arguments->helper);
+    containers->add_option("SWITCH", arguments->word, "on or off")
+        ->required()
+        ->check(CLI::IsMember({"on", "off"}));
     containers->callback([arguments, &context] {
         context.exit_code =
-            tell(context, bus::call_helper(arguments->helper, "SetContainers", arguments->word == "on"));
+            tell(context, bus::call_helper(helper_of(context), "SetContainers", arguments->word == "on"));
     });
 }
 
 void add_gate(CLI::App& app, Context& context) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* gate = app.add_subcommand("gate", "opens or closes the controller's gate for container jobs by hand");
+    CLI::App* gate =
+        app.add_subcommand("gate", "opens or closes the controller's gate for container jobs by hand");
     gate->footer("open and closed hold until auto, which lets the machines' state decide again.");
     gate->add_option("MODE", arguments->word, "open, closed or auto")
         ->required()
         ->check(CLI::IsMember({"open", "closed", "auto"}));
-    add_address(*gate, arguments->helper);
     gate->callback([arguments, &context] {
-        context.exit_code = tell(context, bus::call_helper(arguments->helper, "SetGate", arguments->word));
+        context.exit_code = tell(context, bus::call_helper(helper_of(context), "SetGate", arguments->word));
     });
 }
 
 void add_recheck(CLI::App& app, Context& context) {
-    const auto arguments = std::make_shared<Arguments>();
-    CLI::App* recheck = app.add_subcommand("recheck", "looks at this machine again now, and says what was found");
-    add_address(*recheck, arguments->helper);
+    CLI::App* recheck =
+        app.add_subcommand("recheck", "looks at this machine again now, and says what was found");
     recheck->callback(
-        [arguments, &context] { context.exit_code = tell(context, bus::call_helper(arguments->helper, "Recheck")); });
+        [&context] { context.exit_code = tell(context, bus::call_helper(helper_of(context), "Recheck")); });
 }
 
 }  // namespace llmgw::ctl

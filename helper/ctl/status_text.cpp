@@ -52,7 +52,8 @@ std::string status_text(const Value& status) {
         text += fmt::format("gate {}{}: {}\n", flag_at(*gate, "open") ? "open" : "closed",
                             forced ? " by hand" : "", text_at(*gate, "message"));
     }
-    const std::string leader_error = status.find("leader") == nullptr ? "" : text_at(*status.find("leader"), "error");
+    const std::string leader_error =
+        status.find("leader") == nullptr ? "" : text_at(*status.find("leader"), "error");
     if (!leader_error.empty()) text += fmt::format("leader: {}\n", leader_error);
     if (const std::string problem = text_at(status, "settings_problem"); !problem.empty()) {
         text += fmt::format("settings: {}\n", problem);

@@ -1,4 +1,5 @@
-// A thread that does one thing after another, so that the event loop never waits for a program or the network.
+// A thread that does one thing after another, so that the event loop never waits for a program or the
+// network.
 #pragma once
 
 #include <condition_variable>

@@ -35,7 +35,8 @@ std::optional<GateOverride> override_from(const std::string& text) {
 GateKeeper::GateKeeper(const std::string& run_dir, const std::string& state_dir)
     : gate_path_(run_dir + "/gate"), forced_path_(state_dir + "/gate-mode") {
     if (const Result<StateFile> file = read_state_file(gate_path_, limits::state_file_bytes)) {
-        if (Result<GateState> state = parse_gate_state(file.value().content)) published_ = std::move(state).value();
+        if (Result<GateState> state = parse_gate_state(file.value().content))
+            published_ = std::move(state).value();
     }
     if (const Result<StateFile> file = read_state_file(forced_path_, mode_bytes)) {
         const std::string& text = file.value().content;

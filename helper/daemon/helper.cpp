@@ -80,12 +80,12 @@ void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std
     MachineCheck fresh = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
     const bool different = !check_ || !(fresh == *check_);
     check_ = std::move(fresh);
-    const Result<void> watched =
-        loop_.watch_directories(gathered.watch, [this] { look_again(); });
+    const Result<void> watched = loop_.watch_directories(gathered.watch, [this] { look_again(); });
     if (!watched) log(Level::warning, watched.error().message);
     if (different) {
-        const Result<void> written = write_file_atomically(
-            options_.run_dir + "/node", format_node_state(check_->node), everyone_reads, Durability::volatile_);
+        const Result<void> written =
+            write_file_atomically(options_.run_dir + "/node", format_node_state(check_->node), everyone_reads,
+                                  Durability::volatile_);
         if (!written) log(Level::error, written.error().message);
         log(Level::info, (check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
         reporter_->send(check_->report);
@@ -107,7 +107,9 @@ void Helper::leader_said(const Error* error) {
     }
 }
 
-void Helper::on_reported(const Result<void>& sent) { leader_said(sent ? nullptr : &sent.error()); }
+void Helper::on_reported(const Result<void>& sent) {
+    leader_said(sent ? nullptr : &sent.error());
+}
 
 void Helper::on_settings(const Result<service::LeaderSettings>& answer) {
     if (!answer && answer.error().code == Code::invalid) {
@@ -119,8 +121,8 @@ void Helper::on_settings(const Result<service::LeaderSettings>& answer) {
     if (!answer) return;
     settings_problem_ = answer.value().problem;
     if (settings_ && *settings_ == answer.value().settings) return;
-    const Result<void> kept = write_file_atomically(options_.state_dir + "/settings.json", answer.value().text,
-                                                    everyone_reads, Durability::durable);
+    const Result<void> kept = write_file_atomically(options_.state_dir + "/settings.json",
+                                                    answer.value().text, everyone_reads, Durability::durable);
     if (!kept) log(Level::warning, kept.error().message);
     take_settings(answer.value().settings);
 }
@@ -128,7 +130,8 @@ void Helper::on_settings(const Result<service::LeaderSettings>& answer) {
 void Helper::load_kept_settings() {
     const Result<std::string> text = read_file(options_.state_dir + "/settings.json", limits::settings_bytes);
     if (!text) return;
-    if (Result<Settings> settings = service::settings_from(text.value())) settings_ = std::move(settings).value();
+    if (Result<Settings> settings = service::settings_from(text.value()))
+        settings_ = std::move(settings).value();
 }
 
 void Helper::take_settings(const Settings& settings) {
@@ -152,7 +155,9 @@ void Helper::on_machines(const Result<KnownMachines>& answer) {
     update_gate();
 }
 
-bool Helper::is_controller() const { return settings_ && settings_->controller == options_.paths.machine; }
+bool Helper::is_controller() const {
+    return settings_ && settings_->controller == options_.paths.machine;
+}
 
 ResolvedSettings Helper::resolved(const KnownMachines& machines) const {
     return settings_ ? resolve_settings(*settings_, names_of(machines)) : ResolvedSettings{};
@@ -172,7 +177,9 @@ std::string Helper::state() const {
     return check_->node.ready ? "ready" : "not-ready";
 }
 
-std::string Helper::reason() const { return check_ ? check_->node.reason : "being looked at"; }
+std::string Helper::reason() const {
+    return check_ ? check_->node.reason : "being looked at";
+}
 
 std::string Helper::description(const Result<KnownMachines>& machines) const {
     Value machine_value(Value::Object{});
@@ -220,8 +227,9 @@ void Helper::describe(bus::Answer<std::string> answer) {
 void Helper::set_containers(bool on, bus::Answer<std::string> answer) {
     errands_.submit([this, on, answer = std::move(answer)](const std::stop_token& stop) {
         const Result<void> done = service::LeaderClient(options_.leader).set_containers(on, stop);
-        Result<std::string> said = done ? Result<std::string>(on ? "containers are switched on" : "containers are switched off")
-                                        : Result<std::string>(done.error());
+        Result<std::string> said =
+            done ? Result<std::string>(on ? "containers are switched on" : "containers are switched off")
+                 : Result<std::string>(done.error());
         mailbox_.post([answer, said = std::move(said)] { answer(said); });
     });
 }
@@ -238,6 +246,8 @@ void Helper::set_gate(const std::string& mode, bus::Answer<std::string> answer) 
     answer("the gate is " + mode);
 }
 
-void Helper::recheck(bus::Answer<std::string> answer) { check(std::move(answer)); }
+void Helper::recheck(bus::Answer<std::string> answer) {
+    check(std::move(answer));
+}
 
 }  // namespace llmgw::daemon

@@ -1,5 +1,5 @@
-// The helper's state and what changes it. Everything here runs in the event loop's thread; workers do what takes time
-// and hand their results in through the mailbox.
+// The helper's state and what changes it. Everything here runs in the event loop's thread; workers do what
+// takes time and hand their results in through the mailbox.
 #pragma once
 
 #include <cstdint>

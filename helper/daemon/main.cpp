@@ -39,8 +39,7 @@ Result<void> serve(const daemon::Options& options, const WantedVersions& wanted)
     daemon::Mailbox& letters = *mailbox.value();
 
     daemon::Helper helper(options, wanted, loop, letters);
-    Result<bus::Manager> manager =
-        bus::Manager::connect(loop, options.bus_address, options.bus_name, helper);
+    Result<bus::Manager> manager = bus::Manager::connect(loop, options.bus_address, options.bus_name, helper);
     if (!manager) return manager.error();
     for (const int signal : {SIGTERM, SIGINT}) {
         if (Result<void> done = loop.on_signal(signal, [&] { loop.exit(); }); !done) return done;

@@ -36,7 +36,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     app.set_config("--config", "/etc/llmgw-slurm/helper.conf", "the same options, as \"name = value\" lines");
     app.option_defaults()->always_capture_default();
     app.add_option("--machine", options.paths.machine, "the machine's name in llmgw and in Slurm");
-    app.add_option("--leader", options.leader.url, "llmgw's leader: https://HOST:PORT, or http towards loopback");
+    app.add_option("--leader", options.leader.url,
+                   "llmgw's leader: https://HOST:PORT, or http towards loopback");
     app.add_option("--token-file", options.leader.token_file, "the machine token");
     app.add_option("--admin-token-file", options.leader.admin_token_file,
                    "the admin token, where settings may be changed from here");
@@ -59,8 +60,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
     if (!is_name(options.paths.machine)) {
-        std::cerr << "llmgw-slurm-helper: \"" << options.paths.machine << "\" is no name of a machine: " << name_rule
-                  << "; say --machine\n";
+        std::cerr << "llmgw-slurm-helper: \"" << options.paths.machine
+                  << "\" is no name of a machine: " << name_rule << "; say --machine\n";
         return usage_error;
     }
     std::array<char, 4096> self{};

@@ -17,9 +17,11 @@ std::chrono::milliseconds longer(std::chrono::milliseconds pause) {
     return std::min<std::chrono::milliseconds>(pause * 2, longest_pause);
 }
 
-// `ask` is LeaderClient::settings or ::machines; both answer with a revision, or with missing when nothing changed.
+// `ask` is LeaderClient::settings or ::machines; both answer with a revision, or with missing when nothing
+// changed.
 template <class T, class Ask>
-void watch(const std::stop_token& stop, Mailbox& mailbox, const std::function<void(Result<T>)>& callback, Ask ask) {
+void watch(const std::stop_token& stop, Mailbox& mailbox, const std::function<void(Result<T>)>& callback,
+           Ask ask) {
     std::uint64_t known = 0;
     std::chrono::milliseconds wait = first_pause;
     while (!stop.stop_requested()) {
@@ -46,17 +48,19 @@ void watch(const std::stop_token& stop, Mailbox& mailbox, const std::function<vo
 SettingsWatcher::SettingsWatcher(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback)
     : thread_([leader, &mailbox, callback = std::move(callback)](const std::stop_token& stop) {
           service::LeaderClient client(leader);
-          watch<service::LeaderSettings>(
-              stop, mailbox, callback,
-              [&](std::uint64_t known, const std::stop_token& token) { return client.settings(known, token); });
+          watch<service::LeaderSettings>(stop, mailbox, callback,
+                                         [&](std::uint64_t known, const std::stop_token& token) {
+                                             return client.settings(known, token);
+                                         });
       }) {}
 
 MachinesWatcher::MachinesWatcher(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback)
     : thread_([leader, &mailbox, callback = std::move(callback)](const std::stop_token& stop) {
           service::LeaderClient client(leader);
-          watch<KnownMachines>(
-              stop, mailbox, callback,
-              [&](std::uint64_t known, const std::stop_token& token) { return client.machines(known, token); });
+          watch<KnownMachines>(stop, mailbox, callback,
+                               [&](std::uint64_t known, const std::stop_token& token) {
+                                   return client.machines(known, token);
+                               });
       }) {}
 
 Reporter::Reporter(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback)

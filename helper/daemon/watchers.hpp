@@ -1,4 +1,5 @@
-// The threads that talk to the leader: one waits for settings, one on the controller for reports, one sends ours.
+// The threads that talk to the leader: one waits for settings, one on the controller for reports, one sends
+// ours.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +13,8 @@
 
 namespace llmgw::daemon {
 
-// Asks again and again, with growing pauses while the leader doesn't answer, and posts each answer and each error.
+// Asks again and again, with growing pauses while the leader doesn't answer, and posts each answer and each
+// error.
 class SettingsWatcher {
   public:
     using Callback = std::function<void(Result<service::LeaderSettings>)>;

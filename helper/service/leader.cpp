@@ -103,9 +103,10 @@ Result<void> LeaderClient::report(const MachineReport& report, const std::stop_t
 
 Result<void> LeaderClient::set_containers(bool on, const std::stop_token& stop) {
     if (address_.admin_token_file.empty()) {
-        return Error{Code::denied,
-                     "this machine has no admin token (--admin-token-file); do it where the leader runs, or in "
-                     "llmgw's settings"};
+        return Error{
+            Code::denied,
+            "this machine has no admin token (--admin-token-file); do it where the leader runs, or in "
+            "llmgw's settings"};
     }
     Value change(Value::Object{});
     change.set("containers", on);

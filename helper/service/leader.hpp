@@ -1,4 +1,5 @@
-// The helper's side of the contract with the leader (docs/contract.openapi.yaml): one call each, made by a worker.
+// The helper's side of the contract with the leader (docs/contract.openapi.yaml): one call each, made by a
+// worker.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ class LeaderClient {
 
     // Waits until the revision is another than `known` (0: answers at once). missing: nothing came in time.
     Result<LeaderSettings> settings(std::uint64_t known, const std::stop_token& stop);
-    // The same, with a shorter wait: reports that only say "still here" don't raise the revision, so the list must be
-    // asked for anew before the last one calls a living machine silent.
+    // The same, with a shorter wait: reports that only say "still here" don't raise the revision, so the list
+    // must be asked for anew before the last one calls a living machine silent.
     Result<KnownMachines> machines(std::uint64_t known, const std::stop_token& stop);
     Result<void> report(const MachineReport& report, const std::stop_token& stop);
     // With the admin token.

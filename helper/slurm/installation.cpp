@@ -10,11 +10,12 @@
 namespace llmgw::slurm {
 namespace {
 
-constexpr const char* programs[] = {"/usr/sbin/slurmd",          "/usr/local/sbin/slurmd",
-                                    "/usr/sbin/slurmctld",       "/usr/local/sbin/slurmctld",
-                                    "/usr/bin/srun",             "/usr/local/bin/srun"};
-constexpr const char* libraries[] = {"/usr/lib/*/slurm-wlm/libslurmfull.so", "/usr/lib64/slurm/libslurmfull.so",
-                                     "/usr/lib/*/slurm/libslurmfull.so", "/usr/lib/slurm/libslurmfull.so",
+constexpr const char* programs[] = {"/usr/sbin/slurmd",    "/usr/local/sbin/slurmd",
+                                    "/usr/sbin/slurmctld", "/usr/local/sbin/slurmctld",
+                                    "/usr/bin/srun",       "/usr/local/bin/srun"};
+constexpr const char* libraries[] = {"/usr/lib/*/slurm-wlm/libslurmfull.so",
+                                     "/usr/lib64/slurm/libslurmfull.so", "/usr/lib/*/slurm/libslurmfull.so",
+                                     "/usr/lib/slurm/libslurmfull.so",
                                      "/usr/local/lib/slurm/libslurmfull.so"};
 
 Result<std::string> find_library() {
@@ -53,7 +54,8 @@ Result<Installation> find_installation(const std::string& library) {
     if (!outcome) return outcome.error();
     const std::string version = version_in(outcome.value().output);
     if (!outcome.value().success() || version.empty()) {
-        return Error{Code::invalid, program.value() + " -V says " + quoted(last_line(outcome.value().output))};
+        return Error{Code::invalid,
+                     program.value() + " -V says " + quoted(last_line(outcome.value().output))};
     }
     const Result<std::string> path = library.empty() ? find_library() : Result<std::string>(library);
     if (!path) return path.error();

@@ -8,7 +8,8 @@ namespace llmgw::slurm {
 
 void run_as_nobody(Command& command) {
     constexpr unsigned nobody = 65534;
-    command.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
+    command.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                           "LC_ALL=C.UTF-8"};
     command.deadline = limits::program_deadline;
     command.most_output = limits::program_output_bytes;
     if (::geteuid() != 0) return;

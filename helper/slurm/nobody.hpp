@@ -1,4 +1,5 @@
-// Programs that only answer a question run as nobody (when the helper is root), with an environment of two entries.
+// Programs that only answer a question run as nobody (when the helper is root), with an environment of two
+// entries.
 #pragma once
 
 #include "posix/process.hpp"

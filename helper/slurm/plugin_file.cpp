@@ -70,8 +70,8 @@ Result<PluginFacts> inspect_plugin(const std::string& inspector, const std::stri
     const Result<Outcome> outcome = run(command);
     if (!outcome) return outcome.error();
     if (!outcome.value().success()) {
-        return Error{Code::invalid,
-                     library + " does not load: " + shortened(last_line(outcome.value().output), reason_bytes)};
+        return Error{Code::invalid, library + " does not load: " +
+                                        shortened(last_line(outcome.value().output), reason_bytes)};
     }
     const Result<StateFields> fields = parse_state_text(outcome.value().output, header);
     if (!fields) return fields.error().within("what was found in " + library);

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::size_t file_bytes = 1024 * 1024;
 
-std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string directory_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
 
 struct Matches {
     glob_t list{};
@@ -45,7 +47,8 @@ class Reader {
   private:
     Result<void> take_line(std::string_view line, const std::string& path, std::size_t depth) {
         PlugstackLine parsed = parse_plugstack_line(line);
-        if (parsed.kind == PlugstackLine::Kind::include) return include(parsed.path, directory_of(path), depth);
+        if (parsed.kind == PlugstackLine::Kind::include)
+            return include(parsed.path, directory_of(path), depth);
         if (parsed.kind == PlugstackLine::Kind::plugin) files_.stack.push_back(std::move(parsed));
         return {};
     }
