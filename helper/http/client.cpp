@@ -101,8 +101,9 @@ Result<void> check(const Request& request, const Url& url) {
 Result<void> add_headers(HeaderList& list, const Request& request) {
     // Curl would ask for permission to send a large body and wait a second for it.
     bool added = list.add("Expect:");
-    if (!request.body.empty() && header(request.headers, "Content-Type").empty()) {
-        added = added && list.add("Content-Type: application/json");
+    if (header(request.headers, "Content-Type").empty()) {
+        // Curl takes an empty body for a form.
+        added = added && list.add(request.body.empty() ? "Content-Type:" : "Content-Type: application/json");
     }
     for (const auto& [name, value] : request.headers) {
         // Curl drops a header that ends with the colon, and sends an empty one for a semicolon.

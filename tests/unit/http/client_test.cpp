@@ -171,6 +171,15 @@ TEST(Client, LooksAtNoProxyOfTheEnvironment) {
     EXPECT_TRUE(answer.ok());
 }
 
+TEST(Client, SaysNothingOfTheTypeOfNoBody) {
+    LyingServer server([](int fd) { LyingServer::say(fd, "HTTP/1.1 204 No Content\r\n\r\n"); });
+    Request request = get(server.url());
+    request.method = "PUT";
+    ASSERT_TRUE(fetch(request).ok());
+    EXPECT_NE(server.head().find("\r\nContent-Length: 0\r\n"), std::string::npos) << server.head();
+    EXPECT_EQ(server.head().find("Content-Type"), std::string::npos) << server.head();
+}
+
 TEST(Client, SendsMethodBodyAndType) {
     LyingServer server([](int fd) { LyingServer::say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); });
     Request request = get(server.url("/a/../b"));
