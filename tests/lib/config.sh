@@ -53,7 +53,7 @@ EOF
         mkdir -p "$built"
         make -s -C "$LLMGW_SOURCE_DIR/tests/standin" OUT="$built" >&2 || die "could not build the stand-ins"
     fi
-    cp -n "$built"/{spank_pyxis.so,enroot} "$out/"
+    [[ $built == "$out" ]] || cp "$built"/{spank_pyxis.so,enroot} "$out/"
 }
 
 # A machine's own pyxis and enroot, so that a test can take them away from it.
