@@ -30,7 +30,8 @@ void write_file(const std::string& path, const std::string& text) {
 void enter_new_namespaces(bool remap_root) {
     const std::string uid = std::to_string(::geteuid());
     const std::string gid = std::to_string(::getegid());
-    // The cgroup namespace because the real pyxis joins the container's, which must belong to this user namespace.
+    // The cgroup namespace because the real pyxis joins the container's, which must belong to this user
+    // namespace.
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWCGROUP) != 0) {
         die("failed to create user namespace", errno);
     }
