@@ -1,5 +1,8 @@
 #include "core/machine_check.hpp"
 
+#include "core/limits.hpp"
+#include "core/shown.hpp"
+
 namespace llmgw {
 namespace {
 
@@ -40,9 +43,10 @@ std::optional<std::string> why_not(const MachineFacts& facts, const WantedVersio
 
 std::map<std::string, std::string> versions_in(const MachineFacts& facts) {
     std::map<std::string, std::string> versions;
-    if (facts.pyxis && !facts.pyxis.value().version.empty()) versions["pyxis"] = facts.pyxis.value().version;
-    if (facts.enroot) versions["enroot"] = facts.enroot.value();
-    if (facts.slurm) versions["slurm"] = facts.slurm.value();
+    if (facts.pyxis && !facts.pyxis.value().version.empty())
+        versions["pyxis"] = printable(facts.pyxis.value().version, limits::report_word_bytes);
+    if (facts.enroot) versions["enroot"] = printable(facts.enroot.value(), limits::report_word_bytes);
+    if (facts.slurm) versions["slurm"] = printable(facts.slurm.value(), limits::report_word_bytes);
     return versions;
 }
 
@@ -53,7 +57,10 @@ MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& want
     MachineCheck check;
     const std::optional<std::string> reason = why_not(facts, wanted);
     const bool ready = !reason;
-    const std::string text = ready ? "pyxis " + wanted.pyxis + ", enroot " + wanted.enroot : *reason;
+    // Programs and the loader have said parts of it: the leader takes no control characters, terminals obey
+    // them.
+    const std::string text = printable(
+        ready ? "pyxis " + wanted.pyxis + ", enroot " + wanted.enroot : *reason, limits::message_bytes);
     check.node = {facts.machine, ready, text, facts.boot, facts.oci, {}, {}, {}, {}};
     if (ready) {
         check.node.pyxis_path = facts.pyxis_file.value().path;
