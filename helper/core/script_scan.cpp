@@ -154,7 +154,8 @@ ScriptFindings scan_script(std::string_view script) noexcept {
     // Nearly every script has no such word at all, and memmem() says so at memory speed; find() stops at
     // every
     // '-', of which scripts have many (tests/bench/gate_bench.cpp).
-    if (::memmem(script.data(), script.size(), any_option.data(), any_option.size()) == nullptr)
+    if (script.empty() ||
+        ::memmem(script.data(), script.size(), any_option.data(), any_option.size()) == nullptr)
         return findings;
 
     bool directives = true;

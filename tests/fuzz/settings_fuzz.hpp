@@ -6,27 +6,18 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "core/names.hpp"
 #include "core/settings_resolve.hpp"
+#include "fuzz/promise.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
 #include "json/settings_json.hpp"
 
 namespace llmgw::fuzz {
-
-// Ends the process, so that a fuzzer and a test notice alike.
-inline void must(bool holds) {
-    if (!holds) std::abort();
-}
-
-inline bool one_printable_line(const std::string& text) {
-    return std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; });
-}
 
 inline void check_resolved(const ResolvedSettings& resolved) {
     must(is_name(resolved.controller) && is_name(resolved.cluster_name) && is_name(resolved.partition));

@@ -1,0 +1,4 @@
+#!/bin/sh
+#SBATCH --container-image=x
+srun \
+--container-image=y

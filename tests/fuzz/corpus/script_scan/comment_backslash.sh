@@ -1,0 +1,4 @@
+# C:\dir\
+#SBATCH --container-image=x
+# more \
+srun --container-name=y z

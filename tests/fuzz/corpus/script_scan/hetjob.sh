@@ -1,0 +1,3 @@
+#SBATCH -N1
+#SBATCH hetjob
+#SBATCH --container-name=x

@@ -1,0 +1,3 @@
+#SBATCH "--container-image=x
+srun 'a
+--container-image

@@ -1,0 +1,2 @@
+#!/bin/sh
+#SBATCH "--container-image=a b" -J 'x y'
