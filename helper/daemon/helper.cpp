@@ -164,8 +164,16 @@ ResolvedSettings Helper::resolved(const KnownMachines& machines) const {
 }
 
 void Helper::update_gate() {
-    if (!is_controller() || !machines_ || !check_) return;
-    const Readiness readiness = assess(resolved(*machines_), *machines_, wanted_, gate_.forced(), clock_text);
+    if (!is_controller() || !check_) return;
+    // After a boot the leader may not answer yet; an earlier decision stands until it does.
+    if (!machines_ && gate_.published()) return;
+    const Readiness readiness =
+        machines_
+            ? assess(resolved(*machines_), *machines_, wanted_, gate_.forced(), clock_text)
+            : Readiness{false,
+                        "llmgw: container jobs are refused until llmgw's leader has said which machines are "
+                        "ready; it has not answered yet. Plain jobs run.",
+                        {}};
     const bool before = gate_.published() && gate_.published()->open;
     const Result<void> published = gate_.publish(readiness, check_->node.oci);
     if (!published) log(Level::error, published.error().message);
