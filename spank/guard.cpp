@@ -171,7 +171,7 @@ Arguments parse_arguments(int count, char* const* words) {
         } else if (word.starts_with(enroot)) {
             arguments.enroot = word.substr(enroot.size());
         } else {
-            slurm_debug("llmgw: plugstack.conf: unknown argument %s", quoted(word).c_str());
+            slurm_debug("llmgw: plugstack.conf: unknown argument %s", in_quotes(word).c_str());
         }
     }
     return arguments;

@@ -28,16 +28,17 @@ void report(const char* entry, const char* what) {
 
 }  // namespace
 
+// spank.h declares these without noexcept, and so must we; contained() has it.
 extern "C" {
 
-int slurm_spank_init(spank_t spank, int count, char** words) noexcept {
+int slurm_spank_init(spank_t spank, int count, char** words) {
     return contained("slurm_spank_init", proceed, report, [&] {
         if (spank_context() == S_CTX_REMOTE) guard::note_step(spank, guard::parse_arguments(count, words));
         return proceed;
     });
 }
 
-int slurm_spank_init_post_opt(spank_t spank, int count, char** words) noexcept {
+int slurm_spank_init_post_opt(spank_t spank, int count, char** words) {
     return contained("slurm_spank_init_post_opt", proceed, report, [&] {
         const spank_context_t context = spank_context();
         const bool client = context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR;
@@ -46,7 +47,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char** words) noexcept {
     });
 }
 
-int slurm_spank_task_init(spank_t spank, int count, char** words) noexcept {
+int slurm_spank_task_init(spank_t spank, int count, char** words) {
     // Refusing can't fail: should even the message be too much, the task still ends.
     const auto closed = [spank](const char* entry, const char* what) {
         report(entry, what);

@@ -13,7 +13,7 @@ const char plugin_type[] = "spank";
 const unsigned int plugin_version = SLURM_VERSION_NUMBER;
 const unsigned int spank_plugin_version = 1;
 
-int slurm_spank_init(spank_t spank, int, char**) noexcept {
+int slurm_spank_init(spank_t spank, int, char**) {
     const auto report = [](const char* entry, const char* what) {
         slurm_error("llmgw: %s: %s", entry, what);
     };

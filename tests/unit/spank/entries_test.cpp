@@ -8,9 +8,9 @@
 #include "fake_spank.hpp"
 
 extern "C" {
-int slurm_spank_init(spank_t, int, char**) noexcept;
-int slurm_spank_init_post_opt(spank_t, int, char**) noexcept;
-int slurm_spank_task_init(spank_t, int, char**) noexcept;
+int slurm_spank_init(spank_t, int, char**);
+int slurm_spank_init_post_opt(spank_t, int, char**);
+int slurm_spank_task_init(spank_t, int, char**);
 }
 
 namespace llmgw {

@@ -15,8 +15,8 @@
 #include "posix/file.hpp"
 
 extern "C" {
-int slurm_spank_init(spank_t, int, char**) noexcept;
-int slurm_spank_task_init(spank_t, int, char**) noexcept;
+int slurm_spank_init(spank_t, int, char**);
+int slurm_spank_task_init(spank_t, int, char**);
 }
 
 namespace llmgw::fake {

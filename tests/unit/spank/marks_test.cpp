@@ -6,8 +6,8 @@
 #include "core/container_request.hpp"
 #include "fake_spank.hpp"
 
-extern "C" int slurm_spank_init(spank_t, int, char**) noexcept;
-extern "C" int slurm_spank_init_post_opt(spank_t, int, char**) noexcept;
+extern "C" int slurm_spank_init(spank_t, int, char**);
+extern "C" int slurm_spank_init_post_opt(spank_t, int, char**);
 
 namespace llmgw {
 namespace {

@@ -12,7 +12,7 @@
 #include "fake_spank.hpp"
 
 extern "C" {
-int slurm_spank_init(spank_t, int, char**) noexcept;
+int slurm_spank_init(spank_t, int, char**);
 extern const char plugin_name[];
 }
 

@@ -12,8 +12,8 @@
 #include "core/container_request.hpp"
 #include "fake_spank.hpp"
 
-extern "C" int slurm_spank_init(spank_t, int, char**) noexcept;
-extern "C" int slurm_spank_task_init(spank_t, int, char**) noexcept;
+extern "C" int slurm_spank_init(spank_t, int, char**);
+extern "C" int slurm_spank_task_init(spank_t, int, char**);
 
 namespace llmgw {
 namespace {
