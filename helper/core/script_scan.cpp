@@ -151,8 +151,7 @@ ScriptFindings scan_script(std::string_view script) noexcept {
     ScriptFindings findings;
     findings.cut = script.size() > limits::script_scan_bytes;
     script = script.substr(0, limits::script_scan_bytes);
-    // Nearly every script has no such word at all, and memmem() says so at memory speed; find() stops at
-    // every
+    // Nearly every script has no such word at all, and memmem() says so at memory speed; find() stops at each
     // '-', of which scripts have many (tests/bench/gate_bench.cpp).
     if (script.empty() ||
         ::memmem(script.data(), script.size(), any_option.data(), any_option.size()) == nullptr)
