@@ -237,7 +237,16 @@ TEST_F(GuardVerifies, and_refuses_a_task_that_pyxis_left_where_it_was) {
 
 TEST_F(GuardVerifies, and_says_what_export_can_have_done) {
     spank().environment[mark_in_environment] = "the variable PYXIS_CONTAINER_IMAGE";
-    expect_refused("pyxis did not put the task in a container. If --export kept the request from the node");
+    expect_refused(
+        "pyxis did not put the task in a container; .* --export kept the request from it. It was asked for "
+        "by the "
+        "variable PYXIS_CONTAINER_IMAGE");
+}
+
+// Users can set the mark to anything.
+TEST_F(GuardVerifies, and_repeats_no_text_that_it_would_not_have_written) {
+    spank().environment[mark_in_environment] = "root; call 555";
+    expect_refused("pyxis did not .* It was asked for by a container option or variable\\. Plain");
 }
 
 TEST_F(GuardVerifies, lines_in_the_wrong_order) {
