@@ -39,7 +39,7 @@ std::string shortened(std::string_view text, std::size_t most) {
     return std::string(text.substr(0, whole_characters(text, most - dots.size()))).append(dots);
 }
 
-std::string quoted(std::string_view text, std::size_t most) {
+std::string in_quotes(std::string_view text, std::size_t most) {
     return "\"" + without_control_characters(shortened(text, most)) + "\"";
 }
 

@@ -13,8 +13,9 @@ bool has_control_characters(std::string_view text);
 // Each control character becomes a space, so that a message stays one line and can't steer a terminal.
 std::string without_control_characters(std::string_view text);
 
-// `text` in double quotes, control characters replaced, cut to `most` bytes with "..." behind.
-std::string quoted(std::string_view text, std::size_t most = 80);
+// `text` in double quotes, control characters replaced, cut to `most` bytes with "..." behind. Not called
+// "quoted": for a std::string the compiler would find std::quoted, too.
+std::string in_quotes(std::string_view text, std::size_t most = 80);
 
 // Cut to `most` bytes, between characters, with "..." as the last three where something was cut.
 std::string shortened(std::string_view text, std::size_t most);

@@ -81,14 +81,14 @@ bool is_token(std::string_view text) {
 
 Result<void> check(const Request& request, const Url& url) {
     if (!is_token(request.method))
-        return Error{Code::invalid, "the method " + quoted(request.method) + " is none"};
+        return Error{Code::invalid, "the method " + in_quotes(request.method) + " is none"};
     if (!url.tls && !is_loopback(url.host)) {
-        return Error{Code::invalid, "plain http is only used towards loopback, and " + quoted(url.host) +
+        return Error{Code::invalid, "plain http is only used towards loopback, and " + in_quotes(url.host) +
                                         " is elsewhere: use an https:// URL"};
     }
     for (const auto& [name, value] : request.headers) {
         if (!is_token(name) || has_control_characters(value)) {
-            return Error{Code::invalid, "the header " + quoted(name) + " can't be sent"};
+            return Error{Code::invalid, "the header " + in_quotes(name) + " can't be sent"};
         }
     }
     // Not one byte of the token may reach a message, so the message doesn't say which one is wrong.

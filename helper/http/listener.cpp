@@ -42,7 +42,7 @@ Result<Parsed> parse(const std::string& text, std::uint16_t port) {
         return parsed;
     }
     return Error{Code::invalid,
-                 quoted(text) + " is not an address to listen on: use an IPv4 or IPv6 address"};
+                 in_quotes(text) + " is not an address to listen on: use an IPv4 or IPv6 address"};
 }
 
 }  // namespace

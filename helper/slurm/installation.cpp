@@ -55,7 +55,7 @@ Result<Installation> find_installation(const std::string& library) {
     const std::string version = version_in(outcome.value().output);
     if (!outcome.value().success() || version.empty()) {
         return Error{Code::invalid,
-                     program.value() + " -V says " + quoted(last_line(outcome.value().output))};
+                     program.value() + " -V says " + in_quotes(last_line(outcome.value().output))};
     }
     const Result<std::string> path = library.empty() ? find_library() : Result<std::string>(library);
     if (!path) return path.error();

@@ -18,10 +18,10 @@ TEST(ControlCharacters, are_bytes_below_space_and_del) {
 }
 
 TEST(Quoted, is_one_line_in_quotes) {
-    EXPECT_EQ(llmgw::quoted(""), "\"\"");
-    EXPECT_EQ(llmgw::quoted("a\nb\x1b[2J"), "\"a b [2J\"");
-    EXPECT_EQ(llmgw::quoted(std::string(80, 'x')), "\"" + std::string(80, 'x') + "\"");
-    EXPECT_EQ(llmgw::quoted(std::string(81, 'x')), "\"" + std::string(77, 'x') + "...\"");
+    EXPECT_EQ(llmgw::in_quotes(""), "\"\"");
+    EXPECT_EQ(llmgw::in_quotes("a\nb\x1b[2J"), "\"a b [2J\"");
+    EXPECT_EQ(llmgw::in_quotes(std::string(80, 'x')), "\"" + std::string(80, 'x') + "\"");
+    EXPECT_EQ(llmgw::in_quotes(std::string(81, 'x')), "\"" + std::string(77, 'x') + "...\"");
 }
 
 TEST(Shortened, keeps_what_fits) {
