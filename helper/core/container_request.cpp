@@ -11,14 +11,21 @@ bool begins_like_one_of_ours(char first) noexcept {
     return first == '_' || first == 'S' || first == 'P' || first == 'L';
 }
 
+// With their lengths, which would otherwise be counted again for every entry.
+constexpr auto names = [] {
+    std::array<std::string_view, request_variables.size()> views;
+    for (std::size_t i = 0; i < views.size(); ++i) views[i] = request_variables[i].name;
+    return views;
+}();
+
 }  // namespace
 
 Request request_in_entry(std::string_view entry) noexcept {
     if (entry.empty() || !begins_like_one_of_ours(entry.front())) return Request::none;
-    for (const RequestVariable& variable : request_variables) {
-        const std::string_view name = variable.name;
-        if (entry.size() > name.size() + 1 && entry[name.size()] == '=' && entry.starts_with(name)) {
-            return variable.request;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t length = names[i].size();
+        if (entry.size() > length + 1 && entry[length] == '=' && entry.starts_with(names[i])) {
+            return request_variables[i].request;
         }
     }
     return Request::none;
