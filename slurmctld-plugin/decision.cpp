@@ -18,6 +18,15 @@ Request request_in(char** entries, std::uint32_t count) noexcept {
     return Request::none;
 }
 
+bool has_entry(char** entries, std::uint32_t count, std::string_view name) noexcept {
+    if (entries == nullptr) return false;
+    const std::size_t most = std::min<std::size_t>(count, limits::environment_entries);
+    return std::any_of(entries, entries + most, [&](const char* entry) {
+        return entry != nullptr && std::strncmp(entry, name.data(), name.size()) == 0 &&
+               entry[name.size()] == '=';
+    });
+}
+
 bool is_set(const char* text) noexcept {
     return text != nullptr && *text != '\0';
 }
@@ -52,6 +61,21 @@ std::string_view script_of(const job_desc_msg_t& job) noexcept {
 bool directive_was_dropped(const job_desc_msg_t& job, const ScriptFindings& script) noexcept {
     return script.directive != Request::none &&
            request_in(job.spank_job_env, job.spank_job_env_size) == Request::none;
+}
+
+bool later_component_was_dropped(const job_desc_msg_t& job, Request request) noexcept {
+    const bool later = job.het_job_offset != NO_VAL && job.het_job_offset > 0;
+    return later && job.env_size > 0 && request != Request::none && request != Request::oci &&
+           !has_entry(job.spank_job_env, job.spank_job_env_size, mark_of_later_component);
+}
+
+Decision refuse_later_component(const job_desc_msg_t& job, Request request) {
+    return refused(
+        "llmgw: component " + std::to_string(job.het_job_offset) + " of this het job asks for " +
+        describe(request) +
+        ", and the first one does not: Slurm hands the script only what the first one asks for, and "
+        "would run all steps on the host. Ask for it in the first component, or on the script's srun "
+        "lines.");
 }
 
 Decision decide(Request request, const ScriptFindings& script, bool dropped_directive,

@@ -30,6 +30,12 @@ std::string_view script_of(const job_desc_msg_t& job) noexcept;
 // would run the job as if the line weren't there (22.05 to 26.05 have no option parser in slurmctld).
 bool directive_was_dropped(const job_desc_msg_t& job, const ScriptFindings& script) noexcept;
 
+// sbatch gives a het job's script the options and variables of the first component only (22.05 sbatch.c), so
+// that what a later one asks for reaches no step, unless the first one asks, too, which the guard marks. srun
+// and salloc, which send no environment, hand all of it on.
+bool later_component_was_dropped(const job_desc_msg_t& job, Request request) noexcept;
+Decision refuse_later_component(const job_desc_msg_t& job, Request request);
+
 // `request`, and `script` for batch jobs, decide together with the gate file; `state` is its content or why
 // it can't be trusted. A job that asks for nothing is admitted whatever the state is.
 Decision decide(Request request, const ScriptFindings& script, bool dropped_directive,

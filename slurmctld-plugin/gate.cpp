@@ -58,7 +58,11 @@ int check(const job_desc_msg_t* job, Change change, char** message) {
     // A plain job never gets as far as the gate file.
     if (request == Request::none && !dropped && script.srun == Request::none) return SLURM_SUCCESS;
 
-    const Decision decision = decide(request, script, dropped, *current_state());
+    Decision decision = decide(request, script, dropped, *current_state());
+    if (decision.kind == Decision::Kind::admit && change == Change::submit &&
+        later_component_was_dropped(*job, request)) {
+        decision = refuse_later_component(*job, request);
+    }
     if (decision.kind == Decision::Kind::admit) return SLURM_SUCCESS;
     if (message != nullptr) tell(message, decision.message);
     if (decision.kind == Decision::Kind::admit_with_warning) return SLURM_SUCCESS;

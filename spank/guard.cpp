@@ -29,6 +29,12 @@ struct Latch {
     std::optional<Whereabouts> before_pyxis;
 };
 
+// sbatch, salloc and srun call once for each component of a het job, in their order.
+struct Components {
+    bool seen = false;
+    bool first_asks = false;
+};
+
 // Not an object with a destructor at namespace scope: those run when Slurm unloads the library.
 Latch& latch() {
     static Latch* const only = new Latch;
@@ -186,6 +192,7 @@ void note_step(spank_t step, const Arguments& arguments) {
 }
 
 void mark_job(spank_t job) {
+    static Components components;
     const char* source = nullptr;
     for (const RequestVariable& candidate : request_variables) {
         if (candidate.request == Request::mark) continue;
@@ -201,6 +208,12 @@ void mark_job(spank_t job) {
         spank_job_control_unsetenv(job, mark_in_job_control);
         ::unsetenv(mark_in_environment);
     }
+    if (components.first_asks && source != nullptr) {
+        spank_job_control_setenv(job, mark_of_later_component, "yes", 1);
+    } else {
+        spank_job_control_unsetenv(job, mark_of_later_component);
+    }
+    if (!components.seen) components = {true, source != nullptr};
 }
 
 void admit_task(spank_t task, const Arguments& arguments) {

@@ -29,6 +29,8 @@ struct RequestVariable {
 inline constexpr const char* mark_in_environment = "SLURM_LLMGW_CONTAINER";  // SLURM_: survives --export=NONE
 inline constexpr const char* mark_in_job_control =
     "LLMGW_CONTAINER";  // prologs see it as SPANK_LLMGW_CONTAINER
+// Beside the mark of a later component of a het job whose first one asks, too.
+inline constexpr const char* mark_of_later_component = "LLMGW_FIRST_COMPONENT_ASKS";
 inline constexpr std::array<RequestVariable, 8> request_variables{{
     {"_SLURM_SPANK_OPTION_pyxis_container_image", Request::image_option},
     {"_SLURM_SPANK_OPTION_pyxis_container_name", Request::name_option},

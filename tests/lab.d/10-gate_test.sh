@@ -156,6 +156,21 @@ expect_output '^[0-9]+$'
 run as_user sbatch --parsable --container-image="$LAB_IMAGE" --wrap true
 expect_output '^[0-9]+$'
 
+test_case "gate open: a later component of a het batch job that alone asks is refused, since its steps would run on the host"
+dropped='llmgw: component 1 of this het job asks for --container-image, and the first one does not'
+refused "sbatch -N1 : -N1 --container-image=$LAB_IMAGE plain.sh" "$dropped"
+refused "sbatch --export=NONE -N1 : -N1 --container-image=$LAB_IMAGE plain.sh" "$dropped"
+script '#SBATCH -N1' '#SBATCH hetjob' "#SBATCH -N1 --container-image=$LAB_IMAGE" 'srun --het-group=1 true'
+refused 'sbatch job.sh' "$dropped"
+printf '#!/bin/sh\ngrep ^ID= /etc/os-release\n' >"$WORK/job.sh"
+for both in "" "--container-image=$LAB_IMAGE_SQUASHFS"; do
+    # shellcheck disable=SC2086
+    batch -N1 --container-image="$LAB_IMAGE_SQUASHFS" : -N1 $both job.sh
+    expect_equal "$output" ID=llmgw-lab-image
+done
+run as_user salloc -N1 : -N1 --container-image="$LAB_IMAGE_SQUASHFS" true
+expect_status 0
+
 test_case "the cluster is as before"
 expect_unharmed
 finish

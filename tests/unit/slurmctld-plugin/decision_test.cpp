@@ -79,6 +79,35 @@ TEST(Directive, counts_as_dropped_unless_the_client_forwarded_one) {
     EXPECT_FALSE(directive_was_dropped(*Job().get(), scan_script("srun --container-image=x true\n")));
 }
 
+TEST(LaterComponent, counts_as_dropped_unless_the_first_one_asks_too) {
+    const std::string option = "_SLURM_SPANK_OPTION_pyxis_container_image=x";
+    Job job;
+    job.environment({"PATH=/bin"}).job_control({option, "LLMGW_CONTAINER=--container-image"});
+    job->het_job_offset = 1;
+    EXPECT_TRUE(later_component_was_dropped(*job.get(), Request::image_option));
+    EXPECT_NE(
+        refuse_later_component(*job.get(), Request::image_option).message.find("component 1 of this het job"),
+        std::string::npos);
+    EXPECT_FALSE(later_component_was_dropped(*job.get(), Request::none));
+    EXPECT_FALSE(later_component_was_dropped(*job.get(), Request::oci));
+    job->het_job_offset = 0;
+    EXPECT_FALSE(later_component_was_dropped(*job.get(), Request::image_option));
+    job->het_job_offset = NO_VAL;
+    EXPECT_FALSE(later_component_was_dropped(*job.get(), Request::image_option));
+
+    Job marked;
+    marked.environment({"PATH=/bin"}).job_control({option, std::string(mark_of_later_component) + "=yes"});
+    marked->het_job_offset = 1;
+    EXPECT_FALSE(later_component_was_dropped(*marked.get(), Request::image_option));
+}
+
+TEST(LaterComponent, of_srun_and_salloc_hands_its_options_on) {
+    Job job;
+    job.job_control({"_SLURM_SPANK_OPTION_pyxis_container_image=x"});
+    job->het_job_offset = 1;
+    EXPECT_FALSE(later_component_was_dropped(*job.get(), Request::image_option));
+}
+
 TEST(Decide, refuses_a_dropped_directive_whatever_the_gate_says) {
     const ScriptFindings script = scan_script("#!/bin/sh\n#SBATCH --container-name=x\n");
     for (const auto* state : {&open_gate, &closed_gate, &no_gate}) {

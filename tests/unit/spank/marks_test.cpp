@@ -85,6 +85,23 @@ TEST_P(ClientMarks, are_what_node_and_gate_look_for) {
               Request::mark);
 }
 
+// A program of its own for each test, in which the first job is the first component.
+TEST_P(ClientMarks, say_of_later_components_that_the_first_one_asks_too) {
+    ::setenv("PYXIS_CONTAINER_IMAGE", "x", 1);
+    submit();
+    EXPECT_EQ(spank().job_control.count(mark_of_later_component), 0u);
+    submit();
+    EXPECT_EQ(spank().job_control.count(mark_of_later_component), 1u);
+}
+
+TEST_P(ClientMarks, say_nothing_of_later_components_when_the_first_one_does_not_ask) {
+    spank().job_control[mark_of_later_component] = "inherited";
+    submit();
+    ::setenv("PYXIS_CONTAINER_IMAGE", "x", 1);
+    submit();
+    EXPECT_EQ(spank().job_control.count(mark_of_later_component), 0u);
+}
+
 TEST_P(ClientMarks, are_the_first_lines_business) {
     ::setenv("PYXIS_CONTAINER_IMAGE", "x", 1);
     char verify[] = "verify";
