@@ -36,7 +36,7 @@ std::optional<std::string> unverified(const Arguments& arguments, const std::str
     const Result<NodeState> state = node_state(arguments);
     if (!state) {
         return "nothing vouches for this machine (" + state.error().message +
-               "); is llmgw-slurm-helper running here?";
+               "); llmgw-slurm-helper seems not to run here";
     }
     const NodeState& node = state.value();
     if (!node.ready) return "this machine is not ready: " + node.reason;
