@@ -19,6 +19,15 @@ constexpr std::string_view ending = ".json";
 // Reports change often while a cluster is rolled out.
 constexpr std::uint64_t stride = 256;
 
+// What write_file_atomically() leaves behind when the leader is killed in the middle: NAME.json.XXXXXX.
+bool is_left_over(const std::string& file_name) {
+    constexpr std::size_t random = 7;
+    if (file_name.size() < random) return false;
+    const std::string_view rest = std::string_view(file_name).substr(file_name.size() - random);
+    return file_name.substr(0, file_name.size() - random).ends_with(ending) && rest.front() == '.' &&
+           std::all_of(rest.begin() + 1, rest.end(), is_alphanumeric);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ReportStore>> ReportStore::open(const std::string& directory, Now now,
@@ -36,11 +45,14 @@ Result<std::unique_ptr<ReportStore>> ReportStore::open(const std::string& direct
 
 void ReportStore::load(std::vector<std::string>& skipped) {
     std::error_code error;
+    std::error_code ignored;
     for (fs::directory_iterator each(directory_, error), end; !error && each != end; each.increment(error)) {
         const std::string file_name = each->path().filename().string();
-        const bool named =
-            file_name.ends_with(ending) && is_name(file_name.substr(0, file_name.size() - ending.size()));
-        if (named && load_one(file_name.substr(0, file_name.size() - ending.size()))) continue;
+        const std::string name =
+            file_name.substr(0, file_name.size() - std::min(ending.size(), file_name.size()));
+        if (file_name.ends_with(ending) && is_name(name) && load_one(name)) continue;
+        // Nobody else writes here, so it can only be ours.
+        if (is_left_over(file_name) && fs::remove(each->path(), ignored)) continue;
         skipped.push_back(each->path().string());
     }
     if (error) skipped.push_back(directory_ + ": " + error.message());

@@ -213,6 +213,16 @@ TEST_F(HttpServer, AnswersALongPollWhenItsTimeIsOver) {
     EXPECT_EQ(answer.body, "");
 }
 
+TEST_F(HttpServer, HoldsAPollForLongerThanAnIdleConnection) {
+    ServerOptions options;
+    options.idle = milliseconds(1000);
+    board.patience = milliseconds(2500);
+    const Server server = started(options);
+    const Result<Response> answer = fetch(to(server, "/wait"));
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer.value().status, 304);
+}
+
 TEST_F(HttpServer, HoldsFiveHundredPollsWithFewThreads) {
     ServerOptions options;
     options.threads = 2;

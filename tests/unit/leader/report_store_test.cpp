@@ -37,12 +37,21 @@ TEST_F(ReportStoreTest, PassesOverFilesThatAreNone) {
     write_text(file("n1"), report_of("n2"));
     write_text(file("n3"), "{");
     write_text(file(".hidden"), report_of("n4"));
-    write_text(directory.file("machines/n5.json.aB3xYz"), report_of("n5"));
+    write_text(directory.file("machines/n5.json.backup~"), report_of("n5"));
     write_text(file("n6"), report_of("n6"));
     open();
     EXPECT_EQ(skipped.size(), 5U);
     ASSERT_EQ(known().machines.size(), 1U);
     EXPECT_EQ(known().machines[0].report.name, "n6");
+}
+
+TEST_F(ReportStoreTest, ClearsAwayWhatASuddenDeathLeft) {
+    std::filesystem::create_directories(directory.file("machines"));
+    const std::string left = directory.file("machines/n5.json.aB3xYz");
+    write_text(left, report_of("n5").substr(0, 20));
+    open();
+    EXPECT_TRUE(skipped.empty());
+    EXPECT_FALSE(std::filesystem::exists(left));
 }
 
 TEST_F(ReportStoreTest, KeepsReportsOverARestart) {
