@@ -16,6 +16,14 @@ Error broken(std::size_t line, const char* what) {
     return {Code::invalid, "line " + std::to_string(line) + " " + what};
 }
 
+// Other bytes stay as they are: a path is compared with what the loader says.
+std::string on_one_line(std::string_view value) {
+    std::string line(value);
+    const auto breaks = [](const char& c) { return has_control_characters({&c, 1}); };
+    std::replace_if(line.begin(), line.end(), breaks, ' ');
+    return line;
+}
+
 bool has(const StateFields& fields, std::string_view key) {
     return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.first == key; });
 }
@@ -59,7 +67,7 @@ std::string format_state_text(std::string_view header, const StateFields& fields
     for (const auto& [key, value] : fields) {
         text += key;
         text += ' ';
-        text += value.empty() ? "-" : without_control_characters(value);
+        text += value.empty() ? "-" : on_one_line(value);
         text += '\n';
     }
     text += "end\n";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/utf8.hpp"
+
 namespace llmgw {
 namespace {
 
@@ -27,8 +29,13 @@ bool has_control_characters(std::string_view text) {
 }
 
 std::string without_control_characters(std::string_view text) {
-    std::string clean(text);
-    std::replace_if(clean.begin(), clean.end(), is_control, ' ');
+    std::string clean;
+    clean.reserve(text.size());
+    while (!text.empty()) {
+        const Character character = first_character(text);
+        clean += is_harmless(character) ? text.substr(0, character.bytes) : " ";
+        text.remove_prefix(character.bytes);
+    }
     return clean;
 }
 

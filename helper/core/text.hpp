@@ -7,10 +7,11 @@
 
 namespace llmgw {
 
-// Bytes below space, and DEL. UTF-8 beyond ASCII passes.
+// Bytes below space, and DEL: what would break a line of a file. Everything else passes.
 bool has_control_characters(std::string_view text);
 
-// Each control character becomes a space, so that a message stays one line and can't steer a terminal.
+// Everything that is not is_harmless() (utf8.hpp) becomes a space, so that a message stays one line and can't
+// steer a terminal. For somebody else's text in a message there is shown.hpp.
 std::string without_control_characters(std::string_view text);
 
 // `text` in double quotes, control characters replaced, cut to `most` bytes with "..." behind. Not called

@@ -31,4 +31,13 @@ Character first_character(std::string_view text) noexcept {
     return {code, bytes, true};
 }
 
+bool is_harmless(const Character& character) noexcept {
+    if (!character.valid) return false;
+    const char32_t code = character.code;
+    if (code < 0x20 || (code >= 0x7F && code <= 0x9F)) return false;
+    if (code == 0x061C || code == 0x200E || code == 0x200F) return false;  // bidirectional marks
+    if (code >= 0x2028 && code <= 0x202E) return false;  // separators, embeddings, overrides
+    return !(code >= 0x2066 && code <= 0x2069);          // isolates
+}
+
 }  // namespace llmgw

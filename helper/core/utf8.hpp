@@ -15,4 +15,8 @@ struct Character {
 // The character that `text` begins with.
 [[nodiscard]] Character first_character(std::string_view text) noexcept;
 
+// Valid, and it can move no cursor, end no line and reorder nothing that is read: no control character (C0,
+// DEL, C1), line separator or bidirectional mark.
+[[nodiscard]] bool is_harmless(const Character& character) noexcept;
+
 }  // namespace llmgw

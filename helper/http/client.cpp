@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/shown.hpp"
 #include "core/text.hpp"
 #include "http/curl.hpp"
 #include "http/url.hpp"
@@ -81,14 +82,14 @@ bool is_token(std::string_view text) {
 
 Result<void> check(const Request& request, const Url& url) {
     if (!is_token(request.method))
-        return Error{Code::invalid, "the method " + in_quotes(request.method) + " is none"};
+        return Error{Code::invalid, "the method " + shown(request.method) + " is none"};
     if (!url.tls && !is_loopback(url.host)) {
-        return Error{Code::invalid, "plain http is only used towards loopback, and " + in_quotes(url.host) +
+        return Error{Code::invalid, "plain http is only used towards loopback, and " + shown(url.host) +
                                         " is elsewhere: use an https:// URL"};
     }
     for (const auto& [name, value] : request.headers) {
         if (!is_token(name) || has_control_characters(value)) {
-            return Error{Code::invalid, "the header " + in_quotes(name) + " can't be sent"};
+            return Error{Code::invalid, "the header " + shown(name) + " can't be sent"};
         }
     }
     // Not one byte of the token may reach a message, so the message doesn't say which one is wrong.
@@ -223,7 +224,7 @@ Result<Response> Client::send(const Request& request, const std::stop_token& sto
     }
     if (*result != CURLE_OK) {
         const std::string why = reason[0] != '\0' ? reason.data() : curl_easy_strerror(*result);
-        return Error{code_of(*result), what + ": " + without_control_characters(why)};
+        return Error{code_of(*result), what + ": " + printable(why)};
     }
     return std::move(transfer.response);
 }

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/text.hpp"
+#include "core/shown.hpp"
 #include "posix/file.hpp"
 
 namespace llmgw::http {
@@ -41,8 +41,7 @@ Result<Parsed> parse(const std::string& text, std::uint16_t port) {
         parsed.size = sizeof(parsed.address.six);
         return parsed;
     }
-    return Error{Code::invalid,
-                 in_quotes(text) + " is not an address to listen on: use an IPv4 or IPv6 address"};
+    return Error{Code::invalid, shown(text) + " is not an address to listen on: use an IPv4 or IPv6 address"};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/limits.hpp"
+#include "core/shown.hpp"
 #include "core/text.hpp"
 
 namespace llmgw::http {
@@ -25,7 +26,7 @@ std::optional<unsigned> hex_digit(char c) {
 }
 
 Error wrong(std::string_view text, const std::string& why) {
-    return {Code::invalid, "the URL " + in_quotes(text) + " can't be used: " + why};
+    return {Code::invalid, "the URL " + shown(text) + " can't be used: " + why};
 }
 
 // Nothing but an unsigned decimal number up to `most`.
@@ -76,7 +77,7 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
             percent_decoded(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1));
         if (!value) return value.error();
         if (!query.emplace(key.value(), value.value()).second) {
-            return Error{Code::invalid, in_quotes(key.value()) + " twice"};
+            return Error{Code::invalid, shown(key.value()) + " twice"};
         }
     }
     return query;
