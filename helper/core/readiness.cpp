@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/limits.hpp"
+#include "core/shown.hpp"
 #include "core/text.hpp"
 
 namespace llmgw {
@@ -55,7 +56,7 @@ std::string waiting_for(const std::vector<MachineStatus>& machines) {
     for (const MachineStatus& machine : machines) {
         if (machine.ready) continue;
         if (++waiting <= named_machines) {
-            named.push_back(machine.name + " (" + shortened(machine.reason, reason_bytes) + ")");
+            named.push_back(machine.name + " (" + printable(machine.reason, reason_bytes) + ")");
         }
     }
     std::string text = join(named, ", ");
