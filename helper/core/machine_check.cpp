@@ -2,6 +2,7 @@
 
 #include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "core/text.hpp"
 
 namespace llmgw {
 namespace {
@@ -9,6 +10,16 @@ namespace {
 std::string two_digits(std::uint32_t number) {
     std::string text = std::to_string(number);
     return text.size() < 2 ? "0" + text : text;
+}
+
+std::string known(const std::string& version) {
+    return version.empty() ? "of an unknown version" : version;
+}
+
+// Programs and the loader have said parts of it, and paths can be long: terminals obey control characters,
+// and the leader refuses a report with those or past a limit, so that nobody would see why.
+std::string cleaned(const std::string& text, std::size_t most) {
+    return shortened(printable(text, most), most);
 }
 
 // The first thing that is wrong, in the order in which one would put it right.
@@ -23,20 +34,20 @@ std::optional<std::string> why_not(const MachineFacts& facts, const WantedVersio
                    .message;
     }
     if (facts.enroot.value() != wanted.enroot) {
-        return "enroot is " + facts.enroot.value() + ", wanted is " + wanted.enroot;
+        return "enroot is " + known(facts.enroot.value()) + ", wanted is " + wanted.enroot;
     }
     if (!pyxis) return "pyxis is not in plugstack.conf";
     if (!facts.pyxis_file) return "pyxis: " + facts.pyxis_file.error().message;
     if (!facts.pyxis) return "pyxis: " + facts.pyxis.error().message;
     const PluginFacts& plugin = facts.pyxis.value();
-    if (plugin.type != "spank" || plugin.name != "pyxis") return *pyxis + " is not pyxis";
+    if (plugin.type != "spank" || plugin.name != "pyxis")
+        return facts.pyxis_file.value().path + " is not pyxis";
     if (major_minor(plugin.slurm) != major_minor(facts.slurm.value())) {
         return "pyxis was built for Slurm " + major_minor(plugin.slurm) + ", this machine has " +
                facts.slurm.value();
     }
     if (plugin.version != wanted.pyxis) {
-        return "pyxis is " + (plugin.version.empty() ? "of an unknown version" : plugin.version) +
-               ", wanted is " + wanted.pyxis;
+        return "pyxis is " + known(plugin.version) + ", wanted is " + wanted.pyxis;
     }
     return unsafe_stack(facts.plugstack.value());
 }
@@ -44,9 +55,9 @@ std::optional<std::string> why_not(const MachineFacts& facts, const WantedVersio
 std::map<std::string, std::string> versions_in(const MachineFacts& facts) {
     std::map<std::string, std::string> versions;
     if (facts.pyxis && !facts.pyxis.value().version.empty())
-        versions["pyxis"] = printable(facts.pyxis.value().version, limits::report_word_bytes);
-    if (facts.enroot) versions["enroot"] = printable(facts.enroot.value(), limits::report_word_bytes);
-    if (facts.slurm) versions["slurm"] = printable(facts.slurm.value(), limits::report_word_bytes);
+        versions["pyxis"] = cleaned(facts.pyxis.value().version, limits::report_word_bytes);
+    if (facts.enroot) versions["enroot"] = cleaned(facts.enroot.value(), limits::report_word_bytes);
+    if (facts.slurm) versions["slurm"] = cleaned(facts.slurm.value(), limits::report_word_bytes);
     return versions;
 }
 
@@ -57,10 +68,8 @@ MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& want
     MachineCheck check;
     const std::optional<std::string> reason = why_not(facts, wanted);
     const bool ready = !reason;
-    // Programs and the loader have said parts of it: the leader takes no control characters, terminals obey
-    // them.
-    const std::string text = printable(
-        ready ? "pyxis " + wanted.pyxis + ", enroot " + wanted.enroot : *reason, limits::message_bytes);
+    const std::string text = cleaned(ready ? "pyxis " + wanted.pyxis + ", enroot " + wanted.enroot : *reason,
+                                     limits::message_bytes);
     check.node = {facts.machine, ready, text, facts.boot, facts.oci, {}, {}, {}, {}};
     if (ready) {
         check.node.pyxis_path = facts.pyxis_file.value().path;
