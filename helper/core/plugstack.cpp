@@ -32,6 +32,10 @@ bool is_pyxis(const PlugstackLine& line) {
     return file_name(line.path) == "spank_pyxis.so";
 }
 
+bool is_options(const PlugstackLine& line) {
+    return file_name(line.path) == "spank_llmgw_options.so";
+}
+
 bool verifies(const PlugstackLine& line) {
     return std::find(line.arguments.begin(), line.arguments.end(), "verify") != line.arguments.end();
 }
@@ -63,6 +67,13 @@ std::optional<std::string> pyxis_in(const Plugstack& stack) {
 }
 
 std::optional<std::string> unsafe_stack(const Plugstack& stack) {
+    const auto required = std::find_if(stack.begin(), stack.end(), [](const PlugstackLine& line) {
+        return line.required && (is_guard(line) || is_pyxis(line) || is_options(line));
+    });
+    if (required != stack.end()) {
+        return "plugstack.conf has " + std::string(file_name(required->path)) +
+               " as required, which fails every job when it is missing";
+    }
     const auto pyxis = std::find_if(stack.begin(), stack.end(), is_pyxis);
     if (std::count_if(stack.begin(), stack.end(), is_pyxis) > 1) return "plugstack.conf loads pyxis twice";
     const auto guard = std::find_if(stack.begin(), stack.end(), [](const PlugstackLine& line) {
@@ -75,7 +86,6 @@ std::optional<std::string> unsafe_stack(const Plugstack& stack) {
         pyxis, stack.end(), [](const PlugstackLine& line) { return is_guard(line) && verifies(line); });
     if (verify == stack.end())
         return "plugstack.conf has no line \"optional spank_llmgw.so verify\" behind pyxis's";
-    if (pyxis->required) return "plugstack.conf has pyxis as required, which drains nodes when it fails";
     return std::nullopt;
 }
 
