@@ -1,4 +1,5 @@
-// One line on standard error, with the priority that the journal understands where it reads there (sd-daemon(3)).
+// One line on standard error, with the priority that the journal understands where it reads there
+// (sd-daemon(3)).
 #pragma once
 
 #include <string>

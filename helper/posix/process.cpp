@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -32,7 +33,11 @@ struct Prepared {
     std::vector<char*> environment;
     int output;
     int failure;
+    std::optional<gid_t> gid;
 };
+
+// CLOSE_RANGE_CLOEXEC, which not every libc has. Linux 5.11; before that the descriptors' own flags count.
+constexpr unsigned close_on_exec = 1U << 2U;
 
 // In the child, between fork and exec: only async-signal-safe calls. Says over `failure` why exec did not
 // happen.
@@ -45,7 +50,9 @@ struct Prepared {
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
-    if (fine && command.gid) fine = ::setgroups(0, nullptr) == 0 && ::setgid(*command.gid) == 0;
+    // Whoever forgot CLOEXEC: nothing else that is open here is the program's business.
+    ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, close_on_exec);
+    if (fine && prepared.gid) fine = ::setgroups(0, nullptr) == 0 && ::setgid(*prepared.gid) == 0;
     if (fine && command.uid) fine = ::setuid(*command.uid) == 0;
     if (fine) fine = ::chdir("/") == 0;
     if (fine) ::execve(prepared.argv[0], prepared.argv.data(), prepared.environment.data());
@@ -81,17 +88,22 @@ bool collect(int fd, Clock::time_point deadline, std::size_t most, std::string& 
     }
 }
 
-// A program may close its output long before it ends.
+// A program may close its output long before it ends. It stays a zombie, so that its number stays taken.
 bool ends_before(pid_t child, Clock::time_point deadline) {
+    constexpr long look_every = 10;
     const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-    if (!process.open()) return true;  // before Linux 5.3: wait as long as it takes
     for (;;) {
-        const auto left =
+        siginfo_t ended{};
+        if (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            ended.si_pid == child) {
+            return true;
+        }
+        const long left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        if (left <= 0) return false;
+        // Before Linux 5.3 there is no descriptor to wait for; poll passes over -1.
         pollfd waiting{process.get(), POLLIN, 0};
-        const int ready = ::poll(&waiting, 1, left > 0 ? static_cast<int>(left) : 0);
-        if (ready < 0 && errno == EINTR) continue;
-        return ready > 0;
+        ::poll(&waiting, 1, static_cast<int>(process.open() ? left : std::min(left, look_every)));
     }
 }
 
@@ -116,7 +128,8 @@ Result<Outcome> run(const Command& command) {
     auto& [output_end, output_start] = output.value();
     auto& [failure_end, failure_start] = failure.value();
     const Prepared prepared{pointers(command.argv), pointers(command.environment), output_start.get(),
-                            failure_start.get()};
+                            failure_start.get(),
+                            command.gid ? command.gid : std::optional<gid_t>(command.uid)};
     const pid_t child = ::fork();
     if (child < 0) return Error{Code::internal, "cannot start " + program + ": " + reason_of(errno)};
     if (child == 0) become(command, prepared);
@@ -137,7 +150,8 @@ Result<Outcome> run(const Command& command) {
     const Clock::time_point deadline = Clock::now() + command.deadline;
     const bool ended = collect(output_end.get(), deadline, command.most_output, outcome.output) &&
                        ends_before(child, deadline);
-    if (!ended) ::kill(-child, SIGKILL);
+    // Also what it left behind: its number, and so its group's, is taken until wait_for() has seen its end.
+    ::kill(-child, SIGKILL);
     outcome.exit_code = wait_for(child);
     if (!ended) {
         return Error{Code::timeout,

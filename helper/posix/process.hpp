@@ -13,10 +13,10 @@
 namespace llmgw {
 
 struct Command {
-    std::vector<std::string> argv;         // argv[0] is an absolute path; no shell is involved
-    std::vector<std::string> environment;  // "NAME=VALUE", all of it
-    std::optional<uid_t> uid;              // run as this user and group, without supplementary groups
-    std::optional<gid_t> gid;
+    std::vector<std::string> argv;              // argv[0] is an absolute path; no shell is involved
+    std::vector<std::string> environment;       // "NAME=VALUE", all of it
+    std::optional<uid_t> uid;                   // run as this user and group, without supplementary groups
+    std::optional<gid_t> gid;                   // the user's number unless given
     std::chrono::milliseconds deadline{10000};  // killed after it, with everything it started
     std::size_t most_output = 64 * 1024;        // of standard output and error together; the rest is dropped
 };
@@ -28,7 +28,8 @@ struct Outcome {
     [[nodiscard]] bool success() const noexcept { return exit_code == 0; }
 };
 
-// Standard input is empty. Errors: missing (no such program), timeout, internal.
+// Standard input is empty, and no other descriptor is passed on. What the program started in its process
+// group ends with it. Errors: missing (no such program), timeout, internal.
 Result<Outcome> run(const Command& command);
 
 // The last line of an output that says anything, for messages.
