@@ -57,6 +57,12 @@ Result<std::string> enroot_version(const std::string& path) {
     return shortened(said, version_bytes);
 }
 
+// A plugin without a directory is looked for in Slurm's, where libslurmfull.so is (22.05 plugstack.c:403).
+std::string as_loaded(const std::string& plugin, const Result<slurm::Installation>& installation) {
+    if (plugin.starts_with('/') || !installation) return plugin;
+    return directory_of(installation.value().library) + "/" + plugin;
+}
+
 }  // namespace
 
 Gathered gather_facts(const MachinePaths& paths) {
@@ -75,11 +81,12 @@ Gathered gather_facts(const MachinePaths& paths) {
     if (files) {
         const std::vector<std::string>& directories = files.value().directories;
         gathered.watch.insert(gathered.watch.end(), directories.begin(), directories.end());
-        if (const std::optional<std::string> pyxis = pyxis_in(files.value().stack)) {
-            gathered.watch.push_back(directory_of(*pyxis));
-            facts.pyxis_file = file_facts(*pyxis);
+        if (const std::optional<std::string> named = pyxis_in(files.value().stack)) {
+            const std::string pyxis = as_loaded(*named, installation);
+            gathered.watch.push_back(directory_of(pyxis));
+            facts.pyxis_file = file_facts(pyxis);
             if (facts.pyxis_file && installation) {
-                facts.pyxis = slurm::inspect_plugin(paths.inspector, *pyxis, installation.value().library);
+                facts.pyxis = slurm::inspect_plugin(paths.inspector, pyxis, installation.value().library);
             }
         }
     }

@@ -3,6 +3,9 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <vector>
+
+#include "core/shown.hpp"
 #include "core/text.hpp"
 #include "posix/process.hpp"
 #include "slurm/nobody.hpp"
@@ -39,9 +42,17 @@ Result<std::string> find_program() {
 }  // namespace
 
 std::string version_in(const std::string& output) {
-    const std::string line = output.substr(0, output.find('\n'));
-    const std::string word(trimmed(std::string_view(line).substr(line.rfind(' ') + 1)));
-    return word.find_first_not_of("0123456789.-rcp") == std::string::npos ? word : std::string();
+    // Standard error, with whatever a program complains about, comes in the same output.
+    for (const std::string_view line : split(output, '\n')) {
+        const std::vector<std::string_view> words = split(line.substr(0, line.find('\r')), ' ');
+        if (words.size() != 2 || !words[0].starts_with("slurm") || words[0].ends_with(':')) continue;
+        const std::string_view version = words[1];
+        const bool numbered = !version.empty() && version[0] >= '0' && version[0] <= '9';
+        if (numbered && version.find_first_not_of("0123456789.-rcpe") == std::string_view::npos) {
+            return std::string(version);
+        }
+    }
+    return {};
 }
 
 Result<Installation> find_installation(const std::string& library) {
@@ -54,8 +65,7 @@ Result<Installation> find_installation(const std::string& library) {
     if (!outcome) return outcome.error();
     const std::string version = version_in(outcome.value().output);
     if (!outcome.value().success() || version.empty()) {
-        return Error{Code::invalid,
-                     program.value() + " -V says " + in_quotes(last_line(outcome.value().output))};
+        return Error{Code::invalid, program.value() + " -V says " + shown(last_line(outcome.value().output))};
     }
     const Result<std::string> path = library.empty() ? find_library() : Result<std::string>(library);
     if (!path) return path.error();

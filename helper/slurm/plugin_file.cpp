@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/limits.hpp"
+#include "core/shown.hpp"
 #include "core/state_text.hpp"
 #include "core/text.hpp"
 #include "posix/file.hpp"
@@ -35,6 +36,26 @@ std::string pyxis_version(const std::string& path) {
     return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
 }
 
+// Our lines among what the library's constructors and the loader printed: the last ones that begin so.
+std::string_view state_text_in(std::string_view output) {
+    constexpr std::string_view last = "\nend\n";
+    const std::size_t begin = output.rfind(header);
+    if (begin == std::string_view::npos) return output;
+    output.remove_prefix(begin);
+    const std::size_t end = output.find(last);
+    return end == std::string_view::npos ? output : output.substr(0, end + last.size());
+}
+
+std::string why_it_ended(const Outcome& outcome) {
+    constexpr int signalled = 128;
+    const std::string said = last_line(outcome.output);
+    if (!said.empty()) return printable(said, reason_bytes);
+    if (outcome.exit_code > signalled) {
+        return "signal " + std::to_string(outcome.exit_code - signalled) + " ended it";
+    }
+    return "exit code " + std::to_string(outcome.exit_code);
+}
+
 std::uint32_t number_in(const std::string& text) {
     std::uint32_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
@@ -57,7 +78,8 @@ int inspect_here(const std::string& library, const std::string& slurm_library) {
                                    {"type", symbol_text(opened, "plugin_type")},
                                    {"stamp", std::to_string(stamp == nullptr ? 0 : *stamp)},
                                    {"version", pyxis_version(library)}});
-    std::fputs(text.c_str(), stdout);
+    // On a line of its own, whatever was printed before.
+    std::fputs(("\n" + text).c_str(), stdout);
     std::fflush(stdout);
     return 0;
 }
@@ -70,10 +92,9 @@ Result<PluginFacts> inspect_plugin(const std::string& inspector, const std::stri
     const Result<Outcome> outcome = run(command);
     if (!outcome) return outcome.error();
     if (!outcome.value().success()) {
-        return Error{Code::invalid, library + " does not load: " +
-                                        shortened(last_line(outcome.value().output), reason_bytes)};
+        return Error{Code::invalid, library + " does not load: " + why_it_ended(outcome.value())};
     }
-    const Result<StateFields> fields = parse_state_text(outcome.value().output, header);
+    const Result<StateFields> fields = parse_state_text(state_text_in(outcome.value().output), header);
     if (!fields) return fields.error().within("what was found in " + library);
     PluginFacts facts;
     for (const auto& [key, value] : fields.value()) {

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t file_bytes = 1024 * 1024;
 
 std::string directory_of(const std::string& path) {
-    return path.substr(0, path.rfind('/'));
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 struct Matches {
