@@ -1,16 +1,22 @@
 #include "service/releases.hpp"
 
 #include "core/limits.hpp"
+#include "core/shown.hpp"
 #include "json/load.hpp"
 #include "posix/file.hpp"
 
 namespace llmgw::service {
 namespace {
 
+// It is compared with what programs say and stands in messages.
+bool is_version(const std::string& text) {
+    return !text.empty() && text.size() <= limits::report_word_bytes && printable(text, text.size()) == text;
+}
+
 Result<std::string> version_of(const Value& releases, const char* program) {
     const Value* entry = releases.find(program);
     const Value* version = entry == nullptr ? nullptr : entry->find("version");
-    if (version == nullptr || version->text() == nullptr || version->text()->empty()) {
+    if (version == nullptr || version->text() == nullptr || !is_version(*version->text())) {
         return Error{Code::invalid, std::string("has no version of ") + program};
     }
     return *version->text();
