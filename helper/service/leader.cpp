@@ -2,32 +2,39 @@
 
 #include <vector>
 
+#include "core/shown.hpp"
 #include "core/text.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
 #include "json/report_json.hpp"
 #include "json/settings_json.hpp"
-#include "posix/file.hpp"
+#include "posix/secret.hpp"
 
 namespace llmgw::service {
 namespace {
 
-constexpr std::size_t token_bytes = 256;
 constexpr int not_modified = 304;
 constexpr std::chrono::seconds patience{10};  // beyond the wait of a long poll
 // With report_every it must stay well below report_silent_after.
 constexpr std::chrono::seconds machines_wait{20};
+// For an answer that the leader has at once. Who asked over the bus waits for 30 seconds.
+constexpr std::chrono::seconds answer_within{20};
+// The settings, and a little around them.
+constexpr json::Limits settings_answer{limits::settings_bytes + 4096, limits::json_depth + 1};
 
+// Never `missing`, which means that nothing changed: who waits would ask again at once, for ever.
 Result<std::string> read_token(const std::string& path) {
-    const Result<std::string> token = read_file(path, token_bytes);
-    if (!token) return token.error();
-    return std::string(trimmed(token.value().substr(0, token.value().find('\n'))));
+    Result<std::string> token = read_secret(path);
+    if (!token) return Error{Code::denied, token.error().message};
+    return token;
 }
 
 std::string error_in(const http::Response& response) {
     const Result<Value> body = json::parse(response.body);
     const Value* said = body ? body.value().find("error") : nullptr;
-    const std::string text = said != nullptr && said->text() != nullptr ? ": " + *said->text() : "";
+    const std::string text = said != nullptr && said->text() != nullptr
+                                 ? ": " + printable(*said->text(), limits::message_bytes)
+                                 : "";
     return "the leader answered " + std::to_string(response.status) + text;
 }
 
@@ -50,6 +57,7 @@ Result<http::Response> LeaderClient::send(const Call& call, const std::stop_toke
     request.body = call.body;
     request.bearer = token.value();
     request.ca_file = address_.ca_file;
+    request.total_timeout = answer_within;
     if (call.known > 0) {
         request.headers.emplace_back("If-None-Match", "\"" + std::to_string(call.known) + "\"");
         request.url += "?wait=" + std::to_string(call.wait.count());
@@ -58,7 +66,7 @@ Result<http::Response> LeaderClient::send(const Call& call, const std::stop_toke
     Result<http::Response> response = client_.send(request, stop);
     if (!response) return response.error();
     const int status = response.value().status;
-    if (status == not_modified) return Error{Code::missing, "nothing changed"};
+    if (status == not_modified && call.known > 0) return Error{Code::missing, "nothing changed"};
     if (status == 401 || status == 403) return Error{Code::denied, error_in(response.value())};
     if (status >= 500) return Error{Code::unavailable, error_in(response.value())};
     if (status < 200 || status > 299) return Error{Code::invalid, error_in(response.value())};
@@ -69,17 +77,18 @@ Result<LeaderSettings> LeaderClient::settings(std::uint64_t known, const std::st
     const Result<http::Response> response =
         send({"GET", "/slurm/v1/settings", "", address_.token_file, known, limits::long_poll}, stop);
     if (!response) return response.error();
-    const Result<Value> answer = json::parse(response.value().body);
+    const Result<Value> answer = json::parse(response.value().body, settings_answer);
     if (!answer) return answer.error().within("the leader's settings");
     const Value* revision = answer.value().find("revision");
     const Value* document = answer.value().find("settings");
     const Value* problem = answer.value().find("problem");
-    if (revision == nullptr || revision->integer() == nullptr || document == nullptr) {
+    if (revision == nullptr || revision->integer() == nullptr || *revision->integer() < 0 ||
+        document == nullptr) {
         return Error{Code::invalid, "the leader's settings have no revision or no settings"};
     }
     LeaderSettings settings;
     settings.revision = static_cast<std::uint64_t>(*revision->integer());
-    settings.text = json::dump(*document, json::Layout::indented);
+    settings.text = json::dump(*document);
     if (problem != nullptr && problem->text() != nullptr) settings.problem = *problem->text();
     Result<Settings> read = settings_from(settings.text);
     if (!read) return read.error();
