@@ -6,11 +6,6 @@
 namespace llmgw::bus {
 namespace {
 
-struct MessageUnref {
-    void operator()(sd_bus_message* message) const { ::sd_bus_message_unref(message); }
-};
-using Message = std::unique_ptr<sd_bus_message, MessageUnref>;
-
 struct BusError {
     sd_bus_error raw = SD_BUS_ERROR_NULL;
     BusError() = default;
@@ -30,7 +25,10 @@ Error error_of(const BusError& error, const HelperAddress& helper) {
                                        " on the bus); see \"systemctl status llmgw-slurm-helper\""};
     }
     if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_ACCESS_DENIED)) {
-        return {Code::denied, std::string("only root and members of the group ") + admin_group + " may do this"};
+        // The bus's own words are about its policy's rules; the helper's say who denies what.
+        if (!text.starts_with("Rejected send message")) return {Code::denied, text};
+        return {Code::denied,
+                std::string("only root and members of the group ") + admin_group + " may do this"};
     }
     if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NO_REPLY) ||
         ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_TIMEOUT)) {

@@ -15,10 +15,10 @@ struct ConnectionClose {
 };
 using Connection = std::unique_ptr<sd_bus, ConnectionClose>;
 
-struct CredentialsUnref {
-    void operator()(sd_bus_creds* credentials) const { ::sd_bus_creds_unref(credentials); }
+struct MessageUnref {
+    void operator()(sd_bus_message* message) const { ::sd_bus_message_unref(message); }
 };
-using Credentials = std::unique_ptr<sd_bus_creds, CredentialsUnref>;
+using Message = std::unique_ptr<sd_bus_message, MessageUnref>;
 
 // `address` empty: the system bus, or where DBUS_SYSTEM_BUS_ADDRESS says it is.
 Result<Connection> open_connection(const std::string& address);

@@ -3,10 +3,14 @@
 #include <grp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <map>
+#include <optional>
 #include <system_error>
 #include <vector>
 
+#include "bus/caller.hpp"
 #include "bus/connection.hpp"
 #include "core/boundary.hpp"
 
@@ -15,29 +19,28 @@ namespace {
 
 constexpr std::uint64_t no_flags = 0;
 
-// Denied unless the bus itself says that the caller is root or in our group. PIDs are not looked at: by the
-// time one is looked up it can be another process.
+// Its members come with it, of whom a site may have thousands.
+std::optional<gid_t> number_of(const char* name) {
+    constexpr std::size_t largest = 4 * 1024 * 1024;
+    for (std::size_t size = 16 * 1024; size <= largest; size *= 4) {
+        std::vector<char> buffer(size);
+        group entry{};
+        group* found = nullptr;
+        const int result = ::getgrnam_r(name, &entry, buffer.data(), buffer.size(), &found);
+        if (result == 0 && found != nullptr) return found->gr_gid;
+        if (result != ERANGE) break;
+    }
+    return std::nullopt;
+}
+
+// Denied unless the bus itself says that the caller is root or in our group.
 bool may_act(sd_bus_message* message) {
-    sd_bus_creds* raw = nullptr;
-    if (::sd_bus_query_sender_creds(message, SD_BUS_CREDS_EUID | SD_BUS_CREDS_SUPPLEMENTARY_GIDS, &raw) < 0) {
-        return false;
-    }
-    const Credentials credentials(raw);
-    uid_t uid = 65534;
-    if (::sd_bus_creds_get_euid(credentials.get(), &uid) < 0) return false;
-    if (uid == 0 || uid == ::geteuid()) return true;
-    std::vector<char> buffer(16 * 1024);
-    group entry{};
-    group* found = nullptr;
-    if (::getgrnam_r(admin_group, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
-        return false;
-    }
-    const gid_t* gids = nullptr;
-    const int count = ::sd_bus_creds_get_supplementary_gids(credentials.get(), &gids);
-    for (int i = 0; i < count; ++i) {
-        if (gids[i] == found->gr_gid) return true;
-    }
-    return false;
+    const Result<Caller> caller = caller_of(message);
+    if (!caller) return false;
+    if (caller.value().uid == 0 || caller.value().uid == ::geteuid()) return true;
+    const std::optional<gid_t> admins = number_of(admin_group);
+    const std::vector<gid_t>& groups = caller.value().groups;
+    return admins && std::find(groups.begin(), groups.end(), *admins) != groups.end();
 }
 
 const char* error_name(Code code) {
@@ -53,24 +56,50 @@ const char* error_name(Code code) {
     }
 }
 
-// Holds the message until it is answered.
-Answer<std::string> answer_to(sd_bus_message* message) {
-    const std::shared_ptr<sd_bus_message> held(::sd_bus_message_ref(message), ::sd_bus_message_unref);
-    return [held](const Result<std::string>& result) {
+// Calls that wait for their answer. sd-bus is for one thread, and answers travel through workers, which may
+// be the last to drop a copy: so a copy holds a number and no message.
+class Pending {
+  public:
+    std::uint64_t keep(sd_bus_message* message) {
+        calls_.emplace(++last_, Message(::sd_bus_message_ref(message)));
+        return last_;
+    }
+    void answer(std::uint64_t number, const Result<std::string>& result) {
+        const auto call = calls_.extract(number);
+        if (call.empty()) return;  // answered before
+        sd_bus_message* message = call.mapped().get();
         if (result) {
-            ::sd_bus_reply_method_return(held.get(), "s", result.value().c_str());
+            ::sd_bus_reply_method_return(message, "s", result.value().c_str());
         } else {
-            ::sd_bus_reply_method_errorf(held.get(), error_name(result.error().code), "%s",
+            ::sd_bus_reply_method_errorf(message, error_name(result.error().code), "%s",
                                          result.error().message.c_str());
         }
-    };
+    }
+    void drop(std::uint64_t number) { calls_.erase(number); }
+
+  private:
+    std::uint64_t last_ = 0;
+    std::map<std::uint64_t, Message> calls_;
+};
+
+struct Object {
+    ManagerPort& port;
+    std::shared_ptr<Pending> pending = std::make_shared<Pending>();
+};
+
+Object& object_of(void* data) {
+    return *static_cast<Object*>(data);
 }
 
 enum class Who { everyone, admins };
 
+// `body(port, answer)` returns a negative errno for arguments that it can't read.
 template <class Body>
-int handle(sd_bus_message* message, sd_bus_error* error, Who who, Body body) noexcept {
+int handle(sd_bus_message* message, void* data, sd_bus_error* error, Who who, Body body) noexcept {
+    Object& object = object_of(data);
+    std::uint64_t number = 0;
     const auto report = [&](const char*, const char* what) {
+        object.pending->drop(number);
         ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
     };
     return contained("method", -EIO, report, [&] {
@@ -78,56 +107,62 @@ int handle(sd_bus_message* message, sd_bus_error* error, Who who, Body body) noe
             return ::sd_bus_error_setf(error, SD_BUS_ERROR_ACCESS_DENIED,
                                        "only root and members of the group %s may do this", admin_group);
         }
-        const int result = body(answer_to(message));
+        number = object.pending->keep(message);
+        const int result = body(
+            object.port, [pending = std::weak_ptr(object.pending), number](const Result<std::string>& said) {
+                if (const std::shared_ptr<Pending> still = pending.lock()) still->answer(number, said);
+            });
+        if (result < 0) object.pending->drop(number);
         return result < 0 ? result : 1;
     });
 }
 
-ManagerPort& port_of(void* data) {
-    return *static_cast<ManagerPort*>(data);
-}
-
 int describe(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
-    return handle(message, error, Who::everyone, [&](Answer<std::string> answer) {
-        port_of(data).describe(std::move(answer));
+    return handle(message, data, error, Who::everyone, [](ManagerPort& port, Answer<std::string> answer) {
+        port.describe(std::move(answer));
         return 0;
     });
 }
 
 int set_containers(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
-    return handle(message, error, Who::admins, [&](Answer<std::string> answer) {
+    return handle(message, data, error, Who::admins, [&](ManagerPort& port, Answer<std::string> answer) {
         int on = 0;
         const int result = ::sd_bus_message_read(message, "b", &on);
-        if (result >= 0) port_of(data).set_containers(on != 0, std::move(answer));
+        if (result >= 0) port.set_containers(on != 0, std::move(answer));
         return result;
     });
 }
 
 int set_gate(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
-    return handle(message, error, Who::admins, [&](Answer<std::string> answer) {
+    return handle(message, data, error, Who::admins, [&](ManagerPort& port, Answer<std::string> answer) {
         const char* mode = nullptr;
         const int result = ::sd_bus_message_read(message, "s", &mode);
-        if (result >= 0) port_of(data).set_gate(mode, std::move(answer));
+        if (result >= 0) port.set_gate(mode, std::move(answer));
         return result;
     });
 }
 
 int recheck(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
-    return handle(message, error, Who::admins, [&](Answer<std::string> answer) {
-        port_of(data).recheck(std::move(answer));
+    return handle(message, data, error, Who::admins, [](ManagerPort& port, Answer<std::string> answer) {
+        port.recheck(std::move(answer));
         return 0;
     });
 }
 
 int property(sd_bus*, const char*, const char*, const char* name, sd_bus_message* reply, void* data,
-             sd_bus_error*) noexcept {
-    const ManagerPort& port = port_of(data);
-    const std::string wanted = name;
-    const std::string value = wanted == "Machine"  ? port.machine()
-                              : wanted == "State"  ? port.state()
-                              : wanted == "Reason" ? port.reason()
-                                                   : LLMGW_VERSION;
-    return ::sd_bus_message_append(reply, "s", value.c_str());
+             sd_bus_error* error) noexcept {
+    const auto report = [&](const char*, const char* what) {
+        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
+    };
+    return contained("property", -EIO, report, [&] {
+        const ManagerPort& port = object_of(data).port;
+        const std::string wanted = name;
+        const std::string value = wanted == "Machine"  ? port.machine()
+                                  : wanted == "State"  ? port.state()
+                                  : wanted == "Reason" ? port.reason()
+                                                       : LLMGW_VERSION;
+        return ::sd_bus_message_append(reply, "s", value.c_str());
+    });
 }
 
 #pragma GCC diagnostic push
@@ -157,7 +192,13 @@ Error failure(const std::string& what, int result) {
 }  // namespace
 
 struct Manager::State {
+    explicit State(ManagerPort& port) : object{port} {}
+    ~State() { ::sd_bus_detach_event(connection.get()); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
     Connection connection;
+    Object object;  // goes first, and with it the messages that hold on to the connection
 };
 
 Manager::Manager(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -169,16 +210,17 @@ Result<Manager> Manager::connect(const EventLoop& loop, const std::string& addre
                                  ManagerPort& port) {
     Result<Connection> connection = open_connection(address);
     if (!connection) return connection.error();
-    sd_bus* raw = connection.value().get();
-    int result = ::sd_bus_add_object_vtable(raw, nullptr, object_path, interface_name, vtable, &port);
+    auto state = std::make_unique<State>(port);
+    state->connection = std::move(connection).value();
+    sd_bus* raw = state->connection.get();
+    int result =
+        ::sd_bus_add_object_vtable(raw, nullptr, object_path, interface_name, vtable, &state->object);
     if (result < 0) return failure("put an object on the bus", result);
     result = ::sd_bus_attach_event(raw, loop.raw(), SD_EVENT_PRIORITY_NORMAL);
     if (result < 0) return failure("serve the bus", result);
     ::sd_bus_set_exit_on_disconnect(raw, 1);
     result = ::sd_bus_request_name(raw, name.c_str(), no_flags);
     if (result < 0) return failure("take the name " + name + " on the bus", result);
-    auto state = std::make_unique<State>();
-    state->connection = std::move(connection).value();
     return Manager(std::move(state));
 }
 

@@ -20,7 +20,8 @@ inline constexpr const char* interface_name = "org.llmgw.Slurm1";
 // Members of this group may act, besides root.
 inline constexpr const char* admin_group = "llmgw-slurm";
 
-// Answers may come later and from within any callback of the loop; each must be given exactly once.
+// Answers may come later and from within any callback of the loop, in its thread; the first one counts. They
+// may be copied and dropped in any thread, also after the manager.
 template <class T>
 using Answer = std::function<void(Result<T>)>;
 
