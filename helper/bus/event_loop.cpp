@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <list>
 #include <system_error>
 
@@ -32,6 +33,15 @@ struct Entry {
     Source source;
 };
 
+struct Watch {
+    std::string directory;
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool gone = false;  // the kernel watches nothing for us any more, or something of another name
+    EventLoop::Callback callback;
+    Source source;
+};
+
 int on_io(sd_event_source*, int, std::uint32_t, void* data) {
     static_cast<Entry*>(data)->callback();
     return 0;
@@ -42,8 +52,12 @@ int on_signal_event(sd_event_source*, const signalfd_siginfo*, void* data) {
     return 0;
 }
 
-int on_directory(sd_event_source*, const inotify_event*, void* data) {
-    static_cast<Entry*>(data)->callback();
+int on_directory(sd_event_source*, const inotify_event* event, void* data) {
+    auto* watch = static_cast<Watch*>(data);
+    if ((event->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF)) != 0) watch->gone = true;
+    // A copy: the callback may end this watch.
+    const EventLoop::Callback callback = watch->callback;
+    callback();
     return 0;
 }
 
@@ -69,7 +83,13 @@ std::string nearest_existing(std::string directory) {
         const std::size_t slash = directory.rfind('/');
         directory = slash == 0 || slash == std::string::npos ? "/" : directory.substr(0, slash);
     }
-    return directory;
+    return directory.empty() ? "/" : directory;
+}
+
+bool is_of(const Watch& watch, const std::string& directory) {
+    struct stat status {};
+    return !watch.gone && watch.directory == directory && ::stat(directory.c_str(), &status) == 0 &&
+           status.st_dev == watch.device && status.st_ino == watch.inode;
 }
 
 }  // namespace
@@ -78,7 +98,10 @@ struct EventLoop::State {
     std::unique_ptr<sd_event, EventUnref> event;
     std::list<Entry> entries;  // a list: their addresses are in sd-event's hands
     Entry delayed;
-    std::list<Entry> watches;
+    std::list<Watch> watches;
+
+    Result<void> watch(const std::string& directory, std::list<Watch>& before, const Callback& callback);
+    int add_watch(const std::string& directory, const Callback& callback);
 };
 
 EventLoop::EventLoop(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -138,24 +161,59 @@ Result<void> EventLoop::after(std::chrono::milliseconds delay, Callback callback
 }
 
 Result<void> EventLoop::watch_directories(const std::vector<std::string>& directories, Callback callback) {
-    std::vector<std::string> wanted;
-    for (const std::string& directory : directories) wanted.push_back(nearest_existing(directory));
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    state_->watches.clear();
-    for (const std::string& directory : wanted) {
-        Entry& entry = state_->watches.emplace_back(Entry{callback, 0, {}});
-        sd_event_source* source = nullptr;
-        const int result =
-            ::sd_event_add_inotify(raw(), &source, directory.c_str(), entry_changes, on_directory, &entry);
-        entry.source.reset(source);
-        if (result < 0) return failure("watch " + directory, result);
+    // What is watched already stays so: an event that waits in the kernel would be lost with its watch.
+    std::list<Watch> before;
+    before.swap(state_->watches);
+    Result<void> outcome;
+    for (const std::string& directory : directories) {
+        if (Result<void> watched = state_->watch(directory, before, callback); !watched) outcome = watched;
     }
-    return {};
+    return outcome;
+}
+
+Result<void> EventLoop::State::watch(const std::string& directory, std::list<Watch>& before,
+                                     const Callback& callback) {
+    // Each parent may come or go while we look.
+    constexpr int attempts = 10;
+    int result = 0;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const std::string nearest = nearest_existing(directory);
+        const auto is_this = [&](const Watch& watch) { return is_of(watch, nearest); };
+        if (std::any_of(watches.begin(), watches.end(), is_this)) return {};
+        const auto known = std::find_if(before.begin(), before.end(), is_this);
+        if (known != before.end()) {
+            known->callback = callback;
+            watches.splice(watches.end(), before, known);
+            return {};
+        }
+        result = add_watch(nearest, callback);
+        if (result >= 0 && nearest_existing(directory) == nearest && is_of(watches.back(), nearest))
+            return {};
+        if (result >= 0) watches.pop_back();
+    }
+    return failure("watch " + directory, result < 0 ? result : -EAGAIN);
+}
+
+int EventLoop::State::add_watch(const std::string& directory, const Callback& callback) {
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0) return -errno;
+    Watch& watch = watches.emplace_back();
+    watch.directory = directory;
+    watch.device = status.st_dev;
+    watch.inode = status.st_ino;
+    watch.callback = callback;
+    sd_event_source* source = nullptr;
+    const int result =
+        ::sd_event_add_inotify(event.get(), &source, directory.c_str(), entry_changes, on_directory, &watch);
+    watch.source.reset(source);
+    if (result < 0) watches.pop_back();
+    return result;
 }
 
 int EventLoop::run() {
-    return ::sd_event_loop(raw());
+    // sd-bus ends the loop with a positive code when its connection is lost.
+    const int result = ::sd_event_loop(raw());
+    return result > 0 ? -ECONNRESET : result;
 }
 void EventLoop::exit() {
     ::sd_event_exit(raw(), 0);

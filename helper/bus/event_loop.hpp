@@ -33,11 +33,12 @@ class EventLoop {
     Result<void> on_timer(std::chrono::milliseconds every, Callback callback);
     // Once, `after` from now; a call while one waits moves it. Bursts of events become one callback.
     Result<void> after(std::chrono::milliseconds delay, Callback callback);
-    // Replaces the directories that are watched for changes of their entries. One that does not exist is
-    // watched through its nearest parent that does.
+    // Replaces the directories that are watched for changes of their entries; one that stays loses no event.
+    // One that does not exist is watched through its nearest parent that does. An error is about the last one
+    // that can't be watched; the others are.
     Result<void> watch_directories(const std::vector<std::string>& directories, Callback callback);
 
-    // Until exit(). Returns 0 or a negative errno.
+    // Until exit(), or until a bus connection that it serves is lost. Returns 0 or a negative errno.
     int run();
     void exit();
     [[nodiscard]] sd_event* raw() const noexcept;
