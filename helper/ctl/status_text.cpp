@@ -26,9 +26,16 @@ const Value::Array& machines_of(const Value& status) {
     return machines == nullptr || machines->array() == nullptr ? none : *machines->array();
 }
 
+// In characters; names are ASCII, unless another machine lies.
+std::size_t columns(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xC0') != '\x80'; }));
+}
+
 std::string table(const Value& status) {
     std::size_t width = std::string_view("MACHINE").size();
-    for (const Value& machine : machines_of(status)) width = std::max(width, text_at(machine, "name").size());
+    for (const Value& machine : machines_of(status))
+        width = std::max(width, columns(text_at(machine, "name")));
     std::string text = fmt::format("{:<{}}  {:<9}  {}\n", "MACHINE", width, "STATE", "REASON");
     for (const Value& machine : machines_of(status)) {
         text += fmt::format("{:<{}}  {:<9}  {}\n", text_at(machine, "name"), width,
