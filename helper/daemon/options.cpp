@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "core/names.hpp"
+#include "core/shown.hpp"
 
 namespace llmgw::daemon {
 namespace {
@@ -59,9 +60,9 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
-    if (!is_name(options.paths.machine)) {
-        std::cerr << "llmgw-slurm-helper: \"" << options.paths.machine
-                  << "\" is no name of a machine: " << name_rule << "; say --machine\n";
+    if (options.inspect_plugin.empty() && !is_name(options.paths.machine)) {
+        std::cerr << "llmgw-slurm-helper: " << shown(options.paths.machine)
+                  << " is no name of a machine: " << name_rule << "; say --machine\n";
         return usage_error;
     }
     std::array<char, 4096> self{};
