@@ -17,18 +17,25 @@ std::chrono::milliseconds longer(std::chrono::milliseconds pause) {
     return std::min<std::chrono::milliseconds>(pause * 2, longest_pause);
 }
 
+bool pause_until(const std::stop_token& stop, std::chrono::steady_clock::time_point then) {
+    const auto left = then - std::chrono::steady_clock::now();
+    return left <= 0ms || pause(stop, std::chrono::ceil<std::chrono::milliseconds>(left));
+}
+
 // `ask` is LeaderClient::settings or ::machines; both answer with a revision, or with missing when nothing
-// changed.
+// changed. At most one question in first_pause, whatever the answers are.
 template <class T, class Ask>
 void watch(const std::stop_token& stop, Mailbox& mailbox, const std::function<void(Result<T>)>& callback,
            Ask ask) {
     std::uint64_t known = 0;
     std::chrono::milliseconds wait = first_pause;
     while (!stop.stop_requested()) {
+        const auto asked = std::chrono::steady_clock::now();
         Result<T> answer = ask(known, stop);
         if (stop.stop_requested()) return;
         if (!answer && answer.error().code == Code::missing) {
             known = 0;  // a full answer, which also shows that the leader is there
+            if (!pause_until(stop, asked + first_pause)) return;
             continue;
         }
         const bool fine = answer.ok();
@@ -36,6 +43,7 @@ void watch(const std::stop_token& stop, Mailbox& mailbox, const std::function<vo
         mailbox.post([callback, answer = std::move(answer)] { callback(answer); });
         if (known > 0) {
             wait = first_pause;
+            if (!pause_until(stop, asked + first_pause)) return;
         } else {
             if (!pause(stop, wait)) return;
             wait = longer(wait);
@@ -86,6 +94,7 @@ void Reporter::work(const std::stop_token& stop, const service::LeaderAddress& l
                     const Callback& callback) {
     service::LeaderClient client(leader);
     std::chrono::milliseconds wait = limits::report_every;
+    std::chrono::milliseconds retry = first_pause;
     while (!stop.stop_requested()) {
         std::optional<MachineReport> report;
         {
@@ -98,8 +107,8 @@ void Reporter::work(const std::stop_token& stop, const service::LeaderAddress& l
         if (!report) continue;
         Result<void> sent = client.report(*report, stop);
         if (stop.stop_requested()) return;
-        const std::chrono::milliseconds retry = wait < longest_pause ? longer(wait) : first_pause;
         wait = sent ? std::chrono::milliseconds(limits::report_every) : retry;
+        retry = sent ? first_pause : longer(retry);
         mailbox.post([callback, sent = std::move(sent)] { callback(sent); });
     }
 }
