@@ -1,7 +1,10 @@
 #include "daemon/helper.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <ctime>
+#include <utility>
 
 #include "bus/notify.hpp"
 #include "core/limits.hpp"
@@ -57,7 +60,7 @@ void Helper::start(std::function<void()> changed) {
     reporter_.emplace(options_.leader, mailbox_, [this](const Result<void>& sent) { on_reported(sent); });
     settings_watcher_.emplace(options_.leader, mailbox_,
                               [this](const Result<service::LeaderSettings>& answer) { on_settings(answer); });
-    if (is_controller()) take_settings(*settings_);
+    if (settings_) take_settings(Settings(*settings_));
     check([](const Result<std::string>&) {});
     if (Result<void> set = loop_.on_timer(look_every, [this] { look_again(); }); !set) {
         log(Level::warning, set.error().message);
@@ -82,18 +85,25 @@ void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std
     check_ = std::move(fresh);
     const Result<void> watched = loop_.watch_directories(gathered.watch, [this] { look_again(); });
     if (!watched) log(Level::warning, watched.error().message);
+    publish_node();
+    update_gate();
     if (different) {
-        const Result<void> written =
-            write_file_atomically(options_.run_dir + "/node", format_node_state(check_->node), everyone_reads,
-                                  Durability::volatile_);
-        if (!written) log(Level::error, written.error().message);
         log(Level::info, (check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
         reporter_->send(check_->report);
-        update_gate();
         notify_status(check_->node.reason);
         changed_();
     }
     answer(std::string(check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
+}
+
+void Helper::publish_node() {
+    const std::string path = options_.run_dir + "/node";
+    if (published_node_ == check_->node && ::access(path.c_str(), F_OK) == 0) return;
+    published_node_.reset();
+    const Result<void> written =
+        write_file_atomically(path, format_node_state(check_->node), everyone_reads, Durability::volatile_);
+    if (!written) return log(Level::error, written.error().message);
+    published_node_ = check_->node;
 }
 
 void Helper::leader_said(const Error* error) {
@@ -111,15 +121,21 @@ void Helper::on_reported(const Result<void>& sent) {
     leader_said(sent ? nullptr : &sent.error());
 }
 
+// The same answer comes again with every attempt.
+void Helper::settings_said(const std::string& problem) {
+    if (problem == settings_problem_) return;
+    settings_problem_ = problem;
+    if (!problem.empty()) log(Level::error, problem + "; the last good settings stay in force");
+}
+
 void Helper::on_settings(const Result<service::LeaderSettings>& answer) {
     if (!answer && answer.error().code == Code::invalid) {
-        settings_problem_ = answer.error().message;
-        log(Level::error, settings_problem_ + "; the last good settings stay in force");
+        settings_said(answer.error().message);
         return;
     }
     leader_said(answer ? nullptr : &answer.error());
     if (!answer) return;
-    settings_problem_ = answer.value().problem;
+    settings_said(answer.value().problem);
     if (settings_ && *settings_ == answer.value().settings) return;
     const Result<void> kept = write_file_atomically(options_.state_dir + "/settings.json",
                                                     answer.value().text, everyone_reads, Durability::durable);
@@ -164,20 +180,28 @@ ResolvedSettings Helper::resolved(const KnownMachines& machines) const {
 }
 
 void Helper::update_gate() {
-    if (!is_controller() || !check_) return;
-    // After a boot the leader may not answer yet; an earlier decision stands until it does.
-    if (!machines_ && gate_.published()) return;
+    if (const Result<void> done = publish_gate(); !done) log(Level::error, done.error().message);
+}
+
+Result<void> Helper::publish_gate() {
+    const bool forced = gate_.forced() != GateOverride::automatic;
+    if (!is_controller() || (!check_ && !forced)) return {};
+    // After a start the leader may not answer yet; an earlier decision stands until it does, but not one that
+    // was forced and is so no more.
+    if (!machines_ && !forced && !was_forced_ && gate_.published()) return {};
+    was_forced_ = forced;
+    const KnownMachines known = machines_.value_or(KnownMachines{});
     const Readiness readiness =
-        machines_
-            ? assess(resolved(*machines_), *machines_, wanted_, gate_.forced(), clock_text)
+        machines_ || forced
+            ? assess(resolved(known), known, wanted_, gate_.forced(), clock_text)
             : Readiness{false,
                         "llmgw: container jobs are refused until llmgw's leader has said which machines are "
                         "ready; it has not answered yet. Plain jobs run.",
                         {}};
     const bool before = gate_.published() && gate_.published()->open;
-    const Result<void> published = gate_.publish(readiness, check_->node.oci);
-    if (!published) log(Level::error, published.error().message);
-    if (readiness.open != before) log(Level::info, readiness.message);
+    Result<void> published = gate_.publish(readiness, check_ && check_->node.oci);
+    if (published && readiness.open != before) log(Level::info, readiness.message);
+    return published;
 }
 
 std::string Helper::state() const {
@@ -226,9 +250,15 @@ std::string Helper::description(const Result<KnownMachines>& machines) const {
 void Helper::describe(bus::Answer<std::string> answer) {
     if (machines_) return answer(description(*machines_));
     if (!settings_) return answer(description(Error{Code::unavailable, "no settings from the leader yet"}));
-    errands_.submit([this, answer = std::move(answer)](const std::stop_token& stop) {
+    // Anyone may ask, as often as they like: the leader is asked once for all who wait.
+    describing_.push_back(std::move(answer));
+    if (describing_.size() > 1) return;
+    errands_.submit([this](const std::stop_token& stop) {
         Result<KnownMachines> machines = service::LeaderClient(options_.leader).machines(0, stop);
-        mailbox_.post([this, answer, machines = std::move(machines)] { answer(description(machines)); });
+        mailbox_.post([this, machines = std::move(machines)] {
+            const std::string text = description(machines);
+            for (const bus::Answer<std::string>& waiting : std::exchange(describing_, {})) waiting(text);
+        });
     });
 }
 
@@ -250,7 +280,7 @@ void Helper::set_gate(const std::string& mode, bus::Answer<std::string> answer) 
         return answer(Error{Code::invalid, "the gate is on " + where + "; say it there"});
     }
     if (const Result<void> forced = gate_.force(*wanted); !forced) return answer(forced.error());
-    update_gate();
+    if (const Result<void> done = publish_gate(); !done) return answer(done.error());
     answer("the gate is " + mode);
 }
 

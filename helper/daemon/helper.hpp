@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bus/event_loop.hpp"
 #include "bus/manager.hpp"
@@ -46,7 +47,10 @@ class Helper final : public bus::ManagerPort {
     void on_reported(const Result<void>& sent);
     void take_settings(const Settings& settings);
     void leader_said(const Error* error);
+    void settings_said(const std::string& problem);
+    void publish_node();
     void update_gate();
+    Result<void> publish_gate();
     void load_kept_settings();
     [[nodiscard]] bool is_controller() const;
     [[nodiscard]] ResolvedSettings resolved(const KnownMachines& machines) const;
@@ -64,6 +68,9 @@ class Helper final : public bus::ManagerPort {
     std::optional<KnownMachines> machines_;
     std::string leader_error_;  // empty: it answered last
     GateKeeper gate_;
+    bool was_forced_ = false;
+    std::optional<NodeState> published_node_;
+    std::vector<bus::Answer<std::string>> describing_;
 
     // Last: their threads use what is above.
     Errands checks_;
