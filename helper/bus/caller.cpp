@@ -1,5 +1,6 @@
 #include "bus/caller.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
