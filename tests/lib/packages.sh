@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|matrix|bench...
 # Does nothing, and asks no mirror, when all of them are there. No service is started by it.
+# With --list first it prints their names instead.
 set -euo pipefail
 
 declare -A packages=(
@@ -8,7 +9,7 @@ declare -A packages=(
              libcurl4-openssl-dev libmicrohttpd-dev libsystemd-dev libpam0g-dev libslurm-dev"
     [lab]="gcc g++ make libslurm-dev munge slurmctld slurmd slurm-client slurmrestd slurm-wlm-basic-plugins
            slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2"
-    [matrix]="debootstrap systemd-container"
+    [matrix]="debootstrap iproute2 util-linux"
     [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"
 )
 
@@ -50,6 +51,13 @@ restore_services() {
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-    (($#)) || { echo "usage: packages.sh ${!packages[*]}" >&2; exit 2; }
-    install_packages "$@"
+    (($#)) || { echo "usage: packages.sh [--list] ${!packages[*]}" >&2; exit 2; }
+    if [[ $1 == --list ]]; then
+        for list in "${@:2}"; do
+            read -r -d '' -a names <<<"${packages[$list]}" || true
+            printf '%s\n' "${names[@]}"
+        done
+    else
+        install_packages "$@"
+    fi
 fi
