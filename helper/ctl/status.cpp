@@ -4,6 +4,7 @@
 
 #include "bus/client.hpp"
 #include "core/limits.hpp"
+#include "core/shown.hpp"
 #include "ctl/context.hpp"
 #include "ctl/status_text.hpp"
 #include "json/dump.hpp"
@@ -13,7 +14,8 @@ namespace llmgw::ctl {
 namespace {
 
 int failed(Context& context, const Error& error) {
-    context.err << "llmgw-slurm: " << error.message << '\n';
+    // Parts of it come from the leader and other machines.
+    context.err << "llmgw-slurm: " << printable(error.message, limits::message_bytes) << '\n';
     return exit_failed;
 }
 
@@ -36,7 +38,7 @@ int show_status(Context& context, bool as_json) {
 
 int tell(Context& context, const Result<std::string>& said) {
     if (!said) return failed(context, said.error());
-    context.out << said.value() << '\n';
+    context.out << printable(said.value(), limits::message_bytes) << '\n';
     return exit_fine;
 }
 
