@@ -46,7 +46,7 @@ srun --export=NONE --container-image=$LAB_IMAGE true
 srun -N3 --container-image=$LAB_IMAGE true
 srun --test-only --container-image=$LAB_IMAGE true
 salloc --container-name mine true
-sbatch --container-i $LAB_IMAGE plain.sh
+sbatch --container-im $LAB_IMAGE plain.sh
 sbatch --container-name=mine plain.sh
 sbatch --export=NONE --container-image=$LAB_IMAGE plain.sh
 sbatch --test-only --container-image=$LAB_IMAGE plain.sh

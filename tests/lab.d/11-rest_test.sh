@@ -57,7 +57,7 @@ expect "nothing queued" no_jobs
 test_case "gate closed: a plain job is taken; one whose script runs srun with a container, too, with a warning"
 post "$plain" PYXIS_CONTAINER_IMAGE=
 taken
-refute_output 'llmgw'
+refute_output 'llmgw: '
 post "$nested"
 taken
 expect_output 'llmgw: line 2 of the script runs srun with --container-image'
@@ -81,7 +81,8 @@ post "$directive"
 refused
 post "$nested"
 taken
-refute_output 'llmgw'
+refute_output 'llmgw: '
+expect "it to end" wait_until 20 no_jobs
 
 test_case "gate open: a variable, or an option forged as one, runs the job in the container"
 for name in PYXIS_CONTAINER_IMAGE _SLURM_SPANK_OPTION_pyxis_container_image; do

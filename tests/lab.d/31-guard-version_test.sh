@@ -42,7 +42,7 @@ expect_refused_on n2 'pyxis is not loaded here'
 plugstack n2
 
 test_case "built for another Slurm, which does not load it: plain steps and jobs run"
-stamped $((0x180b05))
+stamped $((built_for ^ 0x10000))
 run as_user srun echo plain
 expect_status 0
 expect_output 'plain$'
