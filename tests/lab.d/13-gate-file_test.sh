@@ -39,7 +39,7 @@ printf '%s' "${good:0:30}" >"$file" && broken "cut off in a line"
 : >"$file" && broken empty
 head -c 4000 /dev/urandom >"$file" && broken "random bytes"
 { echo "$good" && head -c 10485760 /dev/zero; } >"$file" && broken "of 10 MB"
-sed 's/gate 1/gate 2/' <<<"$good" >"$file" && broken "of a newer format"
+echo "${good/gate 1/gate 2}" >"$file" && broken "of a newer format"
 mkdir "$file" && broken "a directory"
 mkfifo "$file" && broken "a FIFO"
 if getent passwd slurm >/dev/null; then # else slurmctld is root's

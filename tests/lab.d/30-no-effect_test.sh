@@ -30,7 +30,8 @@ trap restore EXIT
 # A job on n2 that goes on until the test says so.
 start_job() {
     rm -f "$WORK/go"
-    run as_user sbatch --parsable -w n2 -o long.out "$@" --wrap 'until test -e go; do sleep 0.1; done; srun echo step of $SLURM_JOB_ID'
+    run as_user sbatch --parsable -w n2 -o long.out \
+        --wrap 'until test -e go; do sleep 0.1; done; srun echo step of $SLURM_JOB_ID'
     long=$output
     expect "job $long to run" wait_job 20 "$long" RUNNING
 }
