@@ -101,7 +101,7 @@ Decision decide(Request request, const ScriptFindings& script, bool dropped_dire
     if (script.srun == Request::none || (state && state.value().open)) return {};
     return {Decision::Kind::admit_with_warning,
             "llmgw: line " + std::to_string(script.srun_line) + " of the script runs srun with " +
-                describe(script.srun) + ", which fails while it lasts that " +
+                describe(script.srun) + ", which its node may refuse. " +
                 (state ? state.value().message : unknown_state(state.error()))};
 }
 

@@ -55,7 +55,7 @@ Result<void> GateKeeper::publish(const Readiness& readiness, bool oci) {
     GateState next{readiness.open, published_ ? published_->revision : 0, oci, readiness.message};
     // As it will be read, cut and cleaned: what was written is what the next one is compared with.
     if (Result<GateState> read = parse_gate_state(format_gate_state(next))) next = std::move(read).value();
-    if (published_ && next == *published_ && ::access(gate_path_.c_str(), F_OK) == 0) return {};
+    if (published_ && next == *published_ && state_file_says(gate_path_, format_gate_state(next))) return {};
     ++next.revision;
     Result<void> written =
         write_file_atomically(gate_path_, format_gate_state(next), everyone_reads, Durability::volatile_);

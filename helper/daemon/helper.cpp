@@ -98,12 +98,10 @@ void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std
 
 void Helper::publish_node() {
     const std::string path = options_.run_dir + "/node";
-    if (published_node_ == check_->node && ::access(path.c_str(), F_OK) == 0) return;
-    published_node_.reset();
-    const Result<void> written =
-        write_file_atomically(path, format_node_state(check_->node), everyone_reads, Durability::volatile_);
-    if (!written) return log(Level::error, written.error().message);
-    published_node_ = check_->node;
+    const std::string text = format_node_state(check_->node);
+    if (state_file_says(path, text)) return;
+    const Result<void> written = write_file_atomically(path, text, everyone_reads, Durability::volatile_);
+    if (!written) log(Level::error, written.error().message);
 }
 
 void Helper::leader_said(const Error* error) {

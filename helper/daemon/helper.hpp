@@ -69,7 +69,6 @@ class Helper final : public bus::ManagerPort {
     std::string leader_error_;  // empty: it answered last
     GateKeeper gate_;
     bool was_forced_ = false;
-    std::optional<NodeState> published_node_;
     std::vector<bus::Answer<std::string>> describing_;
 
     // Last: their threads use what is above.

@@ -129,6 +129,11 @@ Result<StateFile> read_state_file(const std::string& path, std::size_t max_bytes
     return open_and_read(path, max_bytes, true);
 }
 
+bool state_file_says(const std::string& path, std::string_view content) {
+    const Result<StateFile> file = read_state_file(path, content.size());
+    return file && file.value().content == content;
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view content, mode_t mode,
                                    Durability durability) {
     std::string temporary = path + ".XXXXXX";

@@ -43,6 +43,9 @@ struct StateFile {
 // to the user of this process, and nobody else may write it (denied otherwise).
 Result<StateFile> read_state_file(const std::string& path, std::size_t max_bytes);
 
+// Whether a state file is there, may be trusted, and says exactly this.
+bool state_file_says(const std::string& path, std::string_view content);
+
 enum class Durability {
     volatile_,  // for /run: gone at the next boot anyway
     durable,    // synced before its name appears, and its directory after

@@ -143,7 +143,7 @@ test_case "a script that runs srun with a container is taken, with a warning tha
 script 'hostname' "srun --container-image=$LAB_IMAGE true"
 run as_user sbatch job.sh
 expect_status 0
-expect_output 'llmgw: line 3 of the script runs srun with --container-image, which fails while'
+expect_output 'llmgw: line 3 of the script runs srun with --container-image, which its node may refuse'
 
 test_case "--parsable prints one word, also on both streams: gate closed, then open"
 run as_user sbatch --parsable plain.sh
