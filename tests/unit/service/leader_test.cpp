@@ -10,7 +10,7 @@
 namespace llmgw::service {
 namespace {
 
-class Client : public leader::LeaderFixture {
+class LeaderCalls : public leader::LeaderFixture {
   protected:
     void SetUp() override {
         leader::write_text(directory.file("settings.json"), leader::some_settings);
@@ -21,7 +21,7 @@ class Client : public leader::LeaderFixture {
     LeaderAddress address;
 };
 
-TEST_F(Client, gets_settings_with_their_text_to_keep) {
+TEST_F(LeaderCalls, gets_settings_with_their_text_to_keep) {
     const Result<LeaderSettings> settings = LeaderClient(address).settings(0, {});
     ASSERT_TRUE(settings.ok()) << settings.error().message;
     EXPECT_GT(settings.value().revision, 0U);
@@ -30,7 +30,7 @@ TEST_F(Client, gets_settings_with_their_text_to_keep) {
     EXPECT_EQ(settings_from(settings.value().text).value(), settings.value().settings);
 }
 
-TEST_F(Client, is_told_of_a_problem_beside_the_settings_in_force) {
+TEST_F(LeaderCalls, is_told_of_a_problem_beside_the_settings_in_force) {
     leader::write_text(directory.file("settings.json"), "{");
     leader->reload_settings();
     const Result<LeaderSettings> settings = LeaderClient(address).settings(0, {});
@@ -39,7 +39,7 @@ TEST_F(Client, is_told_of_a_problem_beside_the_settings_in_force) {
     EXPECT_NE(settings.value().problem, "");
 }
 
-TEST_F(Client, reports_and_gets_reports) {
+TEST_F(LeaderCalls, reports_and_gets_reports) {
     LeaderClient client(address);
     MachineReport report{"n2", false, "no enroot", {{"slurm", "22.05.8"}}, "boot", "0.1.0"};
     ASSERT_TRUE(client.report(report, {}).ok());
@@ -50,7 +50,7 @@ TEST_F(Client, reports_and_gets_reports) {
     EXPECT_EQ(machines.value().now, clock);
 }
 
-TEST_F(Client, waits_for_news) {
+TEST_F(LeaderCalls, waits_for_news) {
     LeaderClient client(address);
     const std::uint64_t known = client.settings(0, {}).value().revision;
     std::thread admin([this] {
@@ -64,7 +64,7 @@ TEST_F(Client, waits_for_news) {
     EXPECT_NE(settings.value().revision, known);
 }
 
-TEST_F(Client, stops_waiting_when_it_is_asked_to) {
+TEST_F(LeaderCalls, stops_waiting_when_it_is_asked_to) {
     LeaderClient client(address);
     const std::uint64_t known = client.settings(0, {}).value().revision;
     std::stop_source stop;
@@ -76,7 +76,7 @@ TEST_F(Client, stops_waiting_when_it_is_asked_to) {
     stopping.join();
 }
 
-TEST_F(Client, is_denied_with_the_wrong_token) {
+TEST_F(LeaderCalls, is_denied_with_the_wrong_token) {
     leader::write_text(directory.file("other"), "wrong\n");
     ::chmod(directory.file("other").c_str(), 0600);
     address.token_file = directory.file("other");
@@ -90,7 +90,7 @@ TEST_F(Client, is_denied_with_the_wrong_token) {
 
 // `missing` means "nothing changed" to those who wait: a missing token must be something else, or they would
 // ask again at once, for ever.
-TEST_F(Client, says_which_token_it_cannot_read) {
+TEST_F(LeaderCalls, says_which_token_it_cannot_read) {
     address.token_file = directory.file("no-token");
     for (const std::uint64_t known : {0U, 1U}) {
         const Result<LeaderSettings> settings = LeaderClient(address).settings(known, {});
@@ -100,7 +100,7 @@ TEST_F(Client, says_which_token_it_cannot_read) {
     }
 }
 
-TEST_F(Client, uses_no_token_that_others_can_read) {
+TEST_F(LeaderCalls, uses_no_token_that_others_can_read) {
     ::chmod(address.token_file.c_str(), 0644);
     EXPECT_EQ(LeaderClient(address).machines(0, {}).error().code, Code::denied);
     ::chmod(address.token_file.c_str(), 0600);
@@ -109,7 +109,7 @@ TEST_F(Client, uses_no_token_that_others_can_read) {
     EXPECT_EQ(LeaderClient(address).machines(0, {}).error().code, Code::denied);
 }
 
-TEST_F(Client, changes_no_settings_without_an_admin_token) {
+TEST_F(LeaderCalls, changes_no_settings_without_an_admin_token) {
     address.admin_token_file.clear();
     const Result<void> set = LeaderClient(address).set_containers(true, {});
     ASSERT_FALSE(set.ok());
@@ -120,7 +120,7 @@ TEST_F(Client, changes_no_settings_without_an_admin_token) {
     EXPECT_FALSE(LeaderClient(address).settings(0, {}).value().settings.containers);
 }
 
-TEST_F(Client, finds_no_leader) {
+TEST_F(LeaderCalls, finds_no_leader) {
     const std::string url = address.url;
     leader.reset();
     EXPECT_EQ(LeaderClient(address).settings(0, {}).error().code, Code::unavailable);
