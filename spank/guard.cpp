@@ -9,6 +9,7 @@
 
 #include "core/boundary.hpp"
 #include "core/container_request.hpp"
+#include "core/shown.hpp"
 #include "core/text.hpp"
 #include "node_fitness.hpp"
 #include "posix/descriptor.hpp"
@@ -177,7 +178,7 @@ Arguments parse_arguments(int count, char* const* words) {
         } else if (word.starts_with(enroot)) {
             arguments.enroot = word.substr(enroot.size());
         } else {
-            slurm_debug("llmgw: plugstack.conf: unknown argument %s", in_quotes(word).c_str());
+            slurm_debug("llmgw: plugstack.conf: unknown argument %s", shown(word).c_str());
         }
     }
     return arguments;

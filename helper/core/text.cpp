@@ -46,10 +46,6 @@ std::string shortened(std::string_view text, std::size_t most) {
     return std::string(text.substr(0, whole_characters(text, most - dots.size()))).append(dots);
 }
 
-std::string in_quotes(std::string_view text, std::size_t most) {
-    return "\"" + without_control_characters(shortened(text, most)) + "\"";
-}
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> pieces;
     while (!text.empty()) {

@@ -14,10 +14,6 @@ bool has_control_characters(std::string_view text);
 // steer a terminal. For somebody else's text in a message there is shown.hpp.
 std::string without_control_characters(std::string_view text);
 
-// `text` in double quotes, control characters replaced, cut to `most` bytes with "..." behind. Not called
-// "quoted": for a std::string the compiler would find std::quoted, too.
-std::string in_quotes(std::string_view text, std::size_t most = 80);
-
 // Cut to `most` bytes, between characters, with "..." as the last three where something was cut.
 std::string shortened(std::string_view text, std::size_t most);
 

@@ -25,13 +25,6 @@ TEST(ControlCharacters, are_replaced_one_by_one_and_letters_stay) {
     EXPECT_EQ(without_control_characters("\xe2\x80\xae\xe2\x80\xa8x\xe2\x82"), "  x  ");
 }
 
-TEST(Quoted, is_one_line_in_quotes) {
-    EXPECT_EQ(llmgw::in_quotes(""), "\"\"");
-    EXPECT_EQ(llmgw::in_quotes("a\nb\x1b[2J"), "\"a b [2J\"");
-    EXPECT_EQ(llmgw::in_quotes(std::string(80, 'x')), "\"" + std::string(80, 'x') + "\"");
-    EXPECT_EQ(llmgw::in_quotes(std::string(81, 'x')), "\"" + std::string(77, 'x') + "...\"");
-}
-
 TEST(Shortened, keeps_what_fits) {
     EXPECT_EQ(shortened("", 0), "");
     EXPECT_EQ(shortened("abcdef", 6), "abcdef");
