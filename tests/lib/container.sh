@@ -50,6 +50,9 @@ fi
 
 hostname "matrix-${tree##*/}"
 if [[ $network == own ]]; then
+    # slurmctld looks up where srun waits, and 24.11 stands still for ten seconds when it can't.
+    printf '127.0.0.1 localhost matrix-%s\n' "${tree##*/}" >etc/hosts
+    mount --bind /dev/null etc/resolv.conf
     ip link set lo up
     # Slurm's daemons ask getaddrinfo for the families that this machine has (AI_ADDRCONFIG), and 127.0.0.1 counts as none.
     ip address add 192.0.2.1/32 dev lo
