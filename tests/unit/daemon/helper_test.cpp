@@ -1,13 +1,6 @@
-// The helper in one process: a real leader, a real event loop, a machine in a temporary directory.
 #include "daemon/helper.hpp"
 
-#include "core/node_state.hpp"
-#include "json/load.hpp"
-#include "posix/file.hpp"
-#include "slurm/installation.hpp"
-#include "unit/bus/support.hpp"
-#include "unit/leader/support.hpp"
-#include "unit/service/machine.hpp"
+#include "unit/daemon/on_machine.hpp"
 
 namespace llmgw::daemon {
 namespace {
@@ -16,111 +9,6 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using test::eventually;
-
-// n1 alone, which is what the fixture's machine is called.
-constexpr const char* one_machine = R"({"enabled":true,"controller":"n1","nodes":["n1"],"containers":true})";
-
-class HelperTest : public testing::Test {
-  protected:
-    void SetUp() override {
-        for (const char* name : {"run", "state", "leader"}) fs::create_directory(machine_.at(name));
-        settings(one_machine);
-        start_leader();
-        options_.paths = machine_.paths;
-        options_.run_dir = machine_.at("run");
-        options_.state_dir = machine_.at("state");
-        options_.leader = {"http://127.0.0.1:" + std::to_string(port_), machine_.at("leader/token.machine"),
-                           machine_.at("leader/token.admin"), ""};
-    }
-    void TearDown() override { stop(); }
-
-    void settings(const std::string& text) const { machine_.put("leader/settings.json", text); }
-    void start_leader() {
-        leader::Options options;
-        options.directory = machine_.at("leader");
-        options.port = port_;
-        Result<std::unique_ptr<leader::Leader>> started =
-            leader::Leader::start(options, [] { return static_cast<std::int64_t>(::time(nullptr)); });
-        ASSERT_TRUE(started.ok()) << started.error().message;
-        leader_ = std::move(started).value();
-        port_ = leader_->port();
-    }
-    void start() {
-        thread_ = std::make_unique<test::LoopThread>();
-        helper_ = std::make_unique<Helper>(options_, WantedVersions{"0.24.0", "4.2.1"}, thread_->loop(),
-                                           thread_->mailbox());
-        thread_->mailbox().post([this] { helper_->start([this] { ++changes_; }); });
-        thread_->start();
-    }
-    void stop() {
-        if (!thread_) return;
-        thread_->stop();
-        helper_.reset();
-        thread_.reset();
-    }
-    [[nodiscard]] std::optional<NodeState> node() const {
-        const Result<StateFile> file = read_state_file(machine_.at("run/node"), limits::state_file_bytes);
-        if (!file) return std::nullopt;
-        const Result<NodeState> state = parse_node_state(file.value().content);
-        EXPECT_TRUE(state.ok()) << state.error().message;
-        return state.value();
-    }
-    [[nodiscard]] std::optional<GateState> gate() const {
-        const Result<StateFile> file = read_state_file(machine_.at("run/gate"), limits::state_file_bytes);
-        if (!file) return std::nullopt;
-        const Result<GateState> state = parse_gate_state(file.value().content);
-        EXPECT_TRUE(state.ok()) << state.error().message;
-        return state.value();
-    }
-    bool node_says(const std::string& reason) {
-        return eventually([&] { return node() && node()->reason == reason; });
-    }
-    bool gate_says(bool open, const std::string& part) {
-        return eventually([&] {
-            const std::optional<GateState> state = gate();
-            return state && state->open == open && state->message.find(part) != std::string::npos;
-        });
-    }
-    // What a method answers, called in the loop as the bus does it.
-    Result<std::string> answer(const std::function<void(bus::Answer<std::string>)>& ask) {
-        auto promise = std::make_shared<std::promise<Result<std::string>>>();
-        auto future = promise->get_future();
-        thread_->mailbox().post(
-            [=] { ask([promise](Result<std::string> result) { promise->set_value(std::move(result)); }); });
-        if (future.wait_for(30s) != std::future_status::ready) return Error{Code::timeout, "no answer"};
-        return future.get();
-    }
-    Result<std::string> set_gate(const std::string& mode) {
-        return answer([=, this](auto given) { helper_->set_gate(mode, std::move(given)); });
-    }
-    Value description() {
-        const Result<std::string> text = answer([this](auto given) { helper_->describe(std::move(given)); });
-        EXPECT_TRUE(text.ok()) << text.error().message;
-        Result<Value> value = json::parse(text ? text.value() : "null");
-        EXPECT_TRUE(value.ok());
-        return std::move(value).value();
-    }
-    std::string described(const std::string& key, const std::string& below = "") {
-        const Value all = description();
-        const Value* found = all.find(key);
-        if (found != nullptr && !below.empty()) found = found->find(below);
-        if (found == nullptr) return "missing";
-        if (found->boolean() != nullptr) return *found->boolean() ? "yes" : "no";
-        return found->text() == nullptr ? "no text" : *found->text();
-    }
-    static bool ready_here() {
-        const Result<slurm::Installation> found = slurm::find_installation("/x");
-        return found && major_minor(found.value().version) == "22.05";
-    }
-
-    test::Machine machine_;
-    std::uint16_t port_ = 0;
-    std::unique_ptr<leader::Leader> leader_;
-    Options options_;
-    std::unique_ptr<test::LoopThread> thread_;
-    std::unique_ptr<Helper> helper_;
-    std::atomic<int> changes_{0};
-};
 
 TEST_F(HelperTest, writes_what_guard_and_gate_read_and_reports_it) {
     if (!ready_here()) GTEST_SKIP() << "the libraries here are for Slurm 22.05";
@@ -200,59 +88,7 @@ TEST_F(HelperTest, rechecks_and_says_what_it_found) {
     EXPECT_EQ(said.value().find("not ready: "), 0U) << said.value();
 }
 
-TEST_F(HelperTest, keeps_to_what_the_administrator_forces) {
-    start();
-    ASSERT_TRUE(gate_says(false, "containers are not ready"));
-    EXPECT_EQ(set_gate("open").value(), "the gate is open");
-    EXPECT_TRUE(gate_says(true, "an administrator has opened"));
-    EXPECT_EQ(described("gate", "mode"), "open");
-    stop();
-    start();
-    EXPECT_TRUE(eventually([&] { return changes_ > 0; }));
-    EXPECT_TRUE(gate_says(true, "an administrator has opened"));
-    EXPECT_EQ(set_gate("closed").value(), "the gate is closed");
-    EXPECT_TRUE(gate_says(false, "an administrator has closed"));
-    EXPECT_EQ(set_gate("auto").value(), "the gate is auto");
-    EXPECT_TRUE(gate_says(false, "containers are not ready"));
-    EXPECT_EQ(set_gate("ajar").error(), (Error{Code::invalid, "the gate can be open, closed or auto"}));
-}
-
 // The hand on the gate must not need the leader.
-TEST_F(HelperTest, opens_and_closes_the_gate_without_the_leader) {
-    machine_.put("state/settings.json", one_machine);
-    machine_.put("run/gate",
-                 "llmgw-slurm-gate 1\nstate open\nrevision 9\noci no\nmessage llmgw: open\nend\n");
-    leader_.reset();
-    start();
-    ASSERT_TRUE(eventually([&] { return changes_ > 0; }));
-    EXPECT_TRUE(gate()->open) << "the last decision stands until the reports come";
-    EXPECT_TRUE(set_gate("closed").ok());
-    EXPECT_TRUE(gate_says(false, "an administrator has closed"));
-    EXPECT_TRUE(set_gate("open").ok());
-    EXPECT_TRUE(gate_says(true, "an administrator has opened"));
-    EXPECT_TRUE(set_gate("auto").ok());
-    EXPECT_TRUE(gate_says(false, "it has not answered yet")) << gate()->message;
-    EXPECT_GE(gate()->revision, 12U);
-}
-
-TEST_F(HelperTest, closes_the_gate_after_a_boot_without_the_leader) {
-    machine_.put("state/settings.json", one_machine);
-    leader_.reset();
-    start();
-    EXPECT_TRUE(gate_says(false, "it has not answered yet"));
-}
-
-TEST_F(HelperTest, switches_containers_through_the_leader) {
-    start();
-    ASSERT_TRUE(gate_says(false, "containers are not ready"));
-    const auto set = [&](bool on) {
-        return answer([=, this](auto given) { helper_->set_containers(on, std::move(given)); });
-    };
-    EXPECT_EQ(set(false).value(), "containers are switched off");
-    EXPECT_TRUE(gate_says(false, "containers are switched off on this cluster"));
-    EXPECT_EQ(set(true).value(), "containers are switched on");
-    EXPECT_TRUE(gate_says(false, "containers are not ready"));
-}
 
 TEST_F(HelperTest, says_why_it_cannot_switch_containers) {
     options_.leader.admin_token_file.clear();
@@ -303,49 +139,7 @@ TEST_F(HelperTest, starts_with_the_settings_of_last_time) {
     EXPECT_NE(described("machines_error"), "missing");
 }
 
-TEST_F(HelperTest, has_no_gate_where_it_is_not_the_controller) {
-    settings(R"({"enabled":true,"controller":"ctl","nodes":["n1"],"containers":true})");
-    leader_->reload_settings();
-    machine_.put("run/gate",
-                 "llmgw-slurm-gate 1\nstate open\nrevision 9\noci no\nmessage llmgw: open\nend\n");
-    start();
-    EXPECT_TRUE(eventually([&] { return described("controller") == "ctl"; }));
-    EXPECT_TRUE(eventually([&] { return !gate().has_value(); }));
-    EXPECT_EQ(described("is_controller"), "no");
-    EXPECT_EQ(described("gate"), "missing");
-    EXPECT_EQ(set_gate("open").error(), (Error{Code::invalid, "the gate is on ctl; say it there"}));
-    // The machines it asks the leader for when somebody asks it.
-    EXPECT_TRUE(eventually([&] {
-        const Value all = description();
-        const Value* machines = all.find("machines");
-        return machines != nullptr && machines->array() != nullptr && machines->array()->size() == 2;
-    }));
-}
-
 // Killed between writing the settings down and taking the file away.
-TEST_F(HelperTest, takes_an_old_gate_away_at_the_start) {
-    const char* elsewhere = R"({"enabled":true,"controller":"ctl","nodes":["n1"],"containers":true})";
-    settings(elsewhere);
-    leader_->reload_settings();
-    machine_.put("state/settings.json", elsewhere);
-    machine_.put("run/gate",
-                 "llmgw-slurm-gate 1\nstate open\nrevision 9\noci no\nmessage llmgw: open\nend\n");
-    start();
-    EXPECT_TRUE(eventually([&] { return !gate().has_value(); }));
-}
-
-TEST_F(HelperTest, gives_the_gate_up_and_takes_it_back_with_the_settings) {
-    start();
-    ASSERT_TRUE(gate_says(false, "containers are not ready"));
-    for (int i = 0; i < 3; ++i) {
-        settings(R"({"enabled":true,"controller":"ctl","nodes":["n1"]})");
-        leader_->reload_settings();
-        EXPECT_TRUE(eventually([&] { return !gate().has_value(); }));
-        settings(one_machine);
-        leader_->reload_settings();
-        EXPECT_TRUE(gate_says(false, "containers are not ready"));
-    }
-}
 
 TEST_F(HelperTest, answers_many_descriptions_at_once_also_without_a_leader) {
     machine_.put("state/settings.json", R"({"enabled":true,"controller":"ctl","nodes":["n1"]})");
