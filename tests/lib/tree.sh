@@ -25,14 +25,16 @@ in_tree() (
     trap 'remove_groups "${groups[@]}"' EXIT
     mapfile -t groups < <(own_groups "llmgw-matrix-$name-$BASHPID")
     for part in "${groups[@]}"; do
-        mkdir "$part" 2>/dev/null && prepare_group "$part" || { echo "no cgroup $part" >&2; return 1; }
+        # Those of a run that was killed; one with processes in it can't be removed.
+        find "${part%/*}" -depth -path "*/llmgw-matrix-$name-*" -type d -exec rmdir {} + 2>/dev/null || true
+        if ! { mkdir "$part" && prepare_group "$part"; }; then echo "no cgroup $part" >&2 && return 1; fi
     done
     (
         for part in "${groups[@]}"; do echo "$BASHPID" >"$part/cgroup.procs"; done
         exec unshare "${unshared[@]}" bash "$tree_source/tests/lib/container.sh" "$cache/$name" "$tree_source" \
             "$cache/$name-build" "$network" "$@"
     ) || status=$?
-    return $status
+    return "$status"
 )
 
 # One directory below ours in each of this machine's hierarchies, so that Slurm's cgroups in a tree have the same names
