@@ -143,9 +143,12 @@ TEST_F(HttpServer, RefusesHostileTargets) {
     }
     const RawClient client(server.port());
     client.send("GET /a\0b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"sv);
-    // libmicrohttpd cuts a raw NUL and what follows; what is left says nothing that "/a" doesn't.
-    EXPECT_NE(client.rest().find("\r\n\r\nGET a "), std::string::npos);
-    EXPECT_EQ(board.answered, 1);
+    // libmicrohttpd 0.9 cuts a raw NUL and what follows; what is left says nothing that "/a" doesn't. 1.0.10
+    // closes the connection.
+    const std::string answer = client.rest();
+    const bool refused = answer.empty() || answer.starts_with("HTTP/1.1 400 ");
+    EXPECT_TRUE(refused || answer.find("\r\n\r\nGET a ") != std::string::npos) << answer;
+    EXPECT_EQ(board.answered, refused ? 0 : 1);
 }
 
 TEST_F(HttpServer, RefusesHeadsThatAreTooLargeOrNone) {
