@@ -18,7 +18,7 @@ int kill_step(std::uint32_t job, std::uint32_t step) {
     id.step_id = step;
     id.step_het_comp = NO_VAL;
     return slurm_kill_job_step(&id, SIGKILL, 0);
-#elif SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#elif SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
     return slurm_kill_job_step(job, step, SIGKILL, 0);
 #else
     return slurm_kill_job_step(job, step, SIGKILL);
