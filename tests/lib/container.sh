@@ -62,7 +62,9 @@ pivot_root . .old
 cd /
 umount -l /.old
 # Its own environment: only proxies, for apt, come from outside, and what is meant for the tests.
-environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 LLMGW_BUILD_DIR=/build)
+# The lab's place is its own, since a lab outside ends what belongs to a lab of its name, in here, too.
+environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+    LLMGW_BUILD_DIR=/build "LLMGW_LAB_DIR=/var/tmp/matrix-${tree##*/}")
 while IFS= read -r -d '' variable; do
     case $variable in
         http_proxy=* | https_proxy=* | no_proxy=* | LLMGW_LAB_DEBUG=*) environment+=("$variable") ;;
