@@ -95,8 +95,9 @@ base_tree() {
     [[ -e $script ]] || script=/usr/share/debootstrap/scripts/sid
     echo "$name: making a tree of Debian $suite"
     rm -rf --one-file-system "${cache:?}/$name" "$cache/$name-build"
-    debootstrap --variant=minbase --include=ca-certificates "$suite" "$cache/$name" "$mirror" "$script" >"$log" 2>&1 ||
-        { tail -n 5 "$log"; return 1; }
+    # In namespaces of its own, which end with it: killed, it leaves no process and no mount in the tree.
+    unshare --mount --pid --fork --kill-child --mount-proc debootstrap --variant=minbase --include=ca-certificates \
+        "$suite" "$cache/$name" "$mirror" "$script" >"$log" 2>&1 || { tail -n 5 "$log"; return 1; }
     touch "$cache/$name/.base"
 }
 
