@@ -58,7 +58,7 @@ EOF
 expect "the job to run" wait_job 20 "$job" COMPLETED
 run as_user scontrol requeue "$job"
 expect_status 0
-expect "it to be queued again" wait_job 10 "$job" PENDING # Slurm lets it wait for two minutes
+expect "it to be queued again" wait_job 30 "$job" PENDING # Slurm lets it wait for two minutes
 expect "it to have been requeued" _matches "$(show)" ' Restarts=1 '
 scancel "$job"
 

@@ -25,7 +25,7 @@ broken() {
     expect_failure
     expect_output "$unknown"
     expect_output 'Is llmgw-slurm-helper running on the controller\? Plain jobs run\.'
-    run timeout 5 setpriv --reuid="$LAB_USER" --regid="$LAB_USER" --clear-groups srun -D / true
+    run timeout 30 setpriv --reuid="$LAB_USER" --regid="$LAB_USER" --clear-groups srun -D / true
     expect_status 0
     refute_output llmgw
     rm -rf "$file"
@@ -66,7 +66,8 @@ change_all_the_time() {
             2) echo "$closed" >"$file" ;;
             3) printf '\377\0%d\n' "$i" >"$file" ;;
         esac
-        ((i % 100)) || echo "$i" >"$LAB/changes"
+        # By rename: a reader must not see it empty.
+        ((i % 100)) || { echo "$i" >"$LAB/changes.new" && mv "$LAB/changes.new" "$LAB/changes"; }
         read -rt 0.0005 <>"$LAB/never" || true
     done
 }
@@ -74,21 +75,25 @@ mkfifo "$LAB/never"
 rm -f "$file"
 change_all_the_time "$good" &
 changer=$!
+# At least 100, and until the file has changed often enough, however slow this machine is.
+enough=3000
 submit_many() {
     local i
-    for ((i = 0; i < 100; ++i)); do as_user sbatch --parsable --hold "$@" --wrap true 2>&1 | paste -sd'|'; done
+    for ((i = 0; i < 100 || $(cat "$LAB/changes" || echo 0) < enough; ++i)); do
+        as_user sbatch --parsable --hold "$@" --wrap true 2>&1 | paste -sd'|'
+    done
 }
+echo 0 >"$LAB/changes"
 submit_many --comment=plain >"$LAB/plain.out" &
 submit_many --container-image="$LAB_IMAGE" >"$LAB/container.out"
 wait $!
 kill "$changer" && wait "$changer" 2>/dev/null
-ran="$(<"$LAB/changes") changes"
-expect "the file to have changed all the time" test "$(<"$LAB/changes")" -gt 3000
-expect_equal "$(grep -cE '^[0-9]+$' "$LAB/plain.out")" 100
+expect_equal "$(grep -vcE '^[0-9]+$' "$LAB/plain.out")" 0
+expect "at least 100 plain jobs" test "$(wc -l <"$LAB/plain.out")" -ge 100
 output=$(grep -vE '^[0-9]+$|^sbatch: error: llmgw: [^|]+\|sbatch: error: Batch job submission failed: System submissions disabled$' \
     "$LAB/container.out")
 expect_equal "$output" ""
-expect_equal "$(wc -l <"$LAB/container.out")" 100
+expect "at least 100 container jobs" test "$(wc -l <"$LAB/container.out")" -ge 100
 rm -f "$LAB"/{changes,never,plain.out,container.out}
 scancel -Q -u "$LAB_USER"
 

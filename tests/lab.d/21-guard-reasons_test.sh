@@ -48,7 +48,7 @@ refused_batch() {
     expect_refused_on n2 "$1"
     expect_failed "$job"
 }
-node_says() { wait_log 10 "$n2/run/node" "^reason .*$1"; }
+node_says() { wait_log 30 "$n2/run/node" "^reason .*$1"; }
 
 test_case "with the helper running: no pyxis, its line gone, no enroot"
 remove_pyxis n2
@@ -63,7 +63,7 @@ remove_enroot n2
 expect "the helper to see it" node_says 'enroot'
 refused 'this machine is not ready: enroot: .*/enroot is not there'
 add_enroot n2
-expect "the helper to see it" wait_log 10 "$n2/run/node" '^state ready'
+expect "the helper to see it" wait_log 30 "$n2/run/node" '^state ready'
 run as_user srun -w n2 --container-image="$LAB_IMAGE" true
 expect_status 0
 "$lab" stop helper-n2

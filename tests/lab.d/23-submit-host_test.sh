@@ -9,7 +9,7 @@ restore() {
     plugstack ctl
     plugstack n2
     gate auto
-    for machine in ctl n2; do wait_log 15 "$LAB/$machine/run/node" '^state ready'; done
+    for machine in ctl n2; do wait_log 30 "$LAB/$machine/run/node" '^state ready'; done
     wait_gate open
     rm -f "$WORK"/*.{sh,out}
 }

@@ -91,9 +91,9 @@ for machine in $(lab_machines); do
 done
 restart_slurm
 start_job
-expect "an extern step" wait_until 10 test -S "$LAB/n2/spool/n2_$long.4294967292"
+expect "an extern step" wait_until 30 test -S "$LAB/n2/spool/n2_$long.4294967292"
 end_job
-expect "its epilog to have run" wait_file 10 "$LAB/prolog/Epilog.$long"
+expect "its epilog to have run" wait_file 30 "$LAB/prolog/Epilog.$long"
 run as_user srun -w n2 --container-image="$LAB_IMAGE_SQUASHFS" grep ^ID= /etc/os-release
 expect_status 0
 expect_output 'ID=llmgw-lab-image'
@@ -107,7 +107,7 @@ expect_failed "$(last_job)"
 batch -w n2 --container-image="$LAB_IMAGE" --wrap 'echo ran on'
 expect_refused_on n2 'made so by a test'
 expect_failed "$job"
-expect "its epilog to have run" wait_file 10 "$LAB/prolog/Epilog.$job"
+expect "its epilog to have run" wait_file 30 "$LAB/prolog/Epilog.$job"
 run as_user salloc -w n2 srun echo plain
 expect_output plain
 write_node n2 ready

@@ -23,8 +23,8 @@ daemons_before=$(slurm_daemons)
 
 # expect_unharmed: nothing queued or running, all nodes idle and without a reason, the same daemons as before.
 expect_unharmed() {
-    expect "no job left" wait_until 10 no_jobs
-    expect "idle nodes without a reason" wait_until 10 nodes_fine
+    expect "no job left" wait_until 30 no_jobs
+    expect "idle nodes without a reason" wait_until 30 nodes_fine
     expect_equal "$(slurm_daemons)" "$daemons_before"
 }
 
@@ -33,7 +33,7 @@ last_job() { squeue -h -t all -S -i -o %A | head -n 1; }
 
 # expect_failed JOB: the job ended as failed, and not to be tried again.
 expect_failed() {
-    expect "job $1 to fail" wait_job 10 "$1" FAILED
+    expect "job $1 to fail" wait_job 30 "$1" FAILED
     expect "job $1 not to be requeued" _matches "$(scontrol -o show job "$1")" ' Requeue=[01] Restarts=0 '
 }
 
@@ -69,4 +69,4 @@ expect_refused_on() {
 gate() {
     llmgw_slurm ctl gate "$1" >/dev/null
 }
-wait_gate() { wait_log 15 "$LAB/ctl/run/gate" "^state $1"; }
+wait_gate() { wait_log 30 "$LAB/ctl/run/gate" "^state $1"; }
