@@ -28,6 +28,8 @@ inline constexpr std::size_t nfs_host_bytes = 253;
 inline constexpr std::size_t shown_bytes = 100;
 // A settings document: 1,000 nodes by name are about 70 KB.
 inline constexpr std::size_t settings_bytes = 1024 * 1024;
+// The ledger of what was done to a machine: some files of a few KB each, with what was in their place.
+inline constexpr std::size_t ledger_bytes = 4 * 1024 * 1024;
 // Nesting of a JSON document: settings have three levels.
 inline constexpr std::size_t json_depth = 16;
 // Machines the leader keeps reports of.
@@ -40,6 +42,10 @@ inline constexpr std::size_t answer_bytes = 32 * 1024 * 1024;
 inline constexpr std::size_t program_output_bytes = 64 * 1024;
 // How long a program that only reports its version may take.
 inline constexpr std::chrono::seconds program_deadline{10};
+// One line of a task's output: more than a compiler's longest message. A longer one comes in pieces.
+inline constexpr std::size_t task_line_bytes = 4096;
+// How often a task's output is looked at: its file can't be waited for, and people watch progress.
+inline constexpr std::chrono::milliseconds task_look_every{100};
 // A machine sends its report at least this often, and is called silent after three times that.
 inline constexpr std::chrono::seconds report_every{30};
 inline constexpr std::chrono::seconds report_silent_after{90};
@@ -68,5 +74,20 @@ inline constexpr std::chrono::seconds http_farewell{3};
 // Entries of what a report says about versions, and bytes of a version or boot id.
 inline constexpr std::size_t report_versions = 32;
 inline constexpr std::size_t report_word_bytes = 128;
+
+// An OpenPGP public key: NVIDIA's has 3 KB, one with many signatures some tens.
+inline constexpr std::size_t openpgp_key_bytes = 256 * 1024;
+// A pinned file: NVIDIA's packages and sources have under 1 MB. It bounds what a server can make us write.
+inline constexpr std::size_t download_bytes = std::size_t{512} * 1024 * 1024;
+// What a download leaves free on its file system: logs and package databases must still be written.
+inline constexpr std::size_t download_margin_bytes = 64 * 1024 * 1024;
+// Files that are fetched at the same time: more only compete for the same line.
+inline constexpr std::size_t downloads_at_once = 4;
+// Redirects in a row: a release's download has one or two.
+inline constexpr int redirects = 5;
+// The longest Retry-After that is waited for; beyond it the server's wish is told instead.
+inline constexpr std::chrono::seconds retry_after{300};
+// The name of a pinned file: what file systems take (255), less what is put behind it in the cache.
+inline constexpr std::size_t file_name_bytes = 200;
 
 }  // namespace llmgw::limits

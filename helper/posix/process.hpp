@@ -1,4 +1,5 @@
-// Running a program and reading what it prints. The only place that starts one.
+// Running a program that only answers, and reading what it prints. What changes the machine or takes long is
+// a Task (core/task_runner.hpp).
 #pragma once
 
 #include <sys/types.h>
