@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace llmgw::limits {
 
@@ -46,6 +47,13 @@ inline constexpr std::chrono::seconds program_deadline{10};
 inline constexpr std::size_t task_line_bytes = 4096;
 // How often a task's output is looked at: its file can't be waited for, and people watch progress.
 inline constexpr std::chrono::milliseconds task_look_every{100};
+// Between SIGTERM and SIGKILL for a task past its deadline, and for what it left running: time for dpkg to
+// put its status in order.
+inline constexpr std::chrono::seconds task_stop{10};
+// How long systemd may take for one answer: it reloads, and re-executes itself while it is upgraded.
+inline constexpr std::chrono::seconds systemd_answer{60};
+// How often systemd is asked whether a unit still runs when it said nothing: signals can be lost.
+inline constexpr std::chrono::seconds systemd_look_every{2};
 // A machine sends its report at least this often, and is called silent after three times that.
 inline constexpr std::chrono::seconds report_every{30};
 inline constexpr std::chrono::seconds report_silent_after{90};
@@ -89,5 +97,30 @@ inline constexpr int redirects = 5;
 inline constexpr std::chrono::seconds retry_after{300};
 // The name of a pinned file: what file systems take (255), less what is put behind it in the cache.
 inline constexpr std::size_t file_name_bytes = 200;
+
+// How often a held lock of the package manager is looked at: people watch, and a look costs some
+// microseconds.
+inline constexpr std::chrono::milliseconds package_lock_look_every{500};
+// What is read of a package manager's list of all packages: some 60 bytes each, 4,000 on a large machine.
+inline constexpr std::size_t package_list_bytes = 16 * 1024 * 1024;
+// How long a question to the package manager's database may take: seconds on a slow disk.
+inline constexpr std::chrono::seconds package_query_deadline{120};
+// A file that names package repositories: distributions' own have some KB.
+inline constexpr std::size_t package_source_bytes = 1024 * 1024;
+
+// What must be free where containers, and layers while an image is put together, are kept: a small image. With less,
+// the first one would fail half-way. And for a container's few files in /run.
+inline constexpr std::uint64_t container_space_bytes = 1024ULL * 1024 * 1024;
+inline constexpr std::uint64_t container_space_inodes = 20000;
+inline constexpr std::uint64_t runtime_space_bytes = 16ULL * 1024 * 1024;
+inline constexpr std::uint64_t runtime_space_inodes = 256;
+// enroot.conf and its drop-ins: the one of the package has 3 KB. And of the program, in which is looked for whether it
+// reads drop-ins.
+inline constexpr std::size_t enroot_config_bytes = 256 * 1024;
+inline constexpr std::size_t enroot_program_bytes = 16 * 1024 * 1024;
+// A file that an edit of ours changes: a plugstack.conf has some lines.
+inline constexpr std::size_t edited_file_bytes = 1024 * 1024;
+// A line of plugstack.conf: Slurm cuts longer ones in two (22.05 plugstack.c and 26.05 spank.c, fgets with 4096).
+inline constexpr std::size_t plugstack_line_bytes = 4094;
 
 }  // namespace llmgw::limits

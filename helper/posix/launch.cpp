@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,6 +92,7 @@ void confine(const Launch& launch) {
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     bool fine = nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0;
     fine = fine && ::dup2(launch.output, STDOUT_FILENO) >= 0 && ::dup2(launch.output, STDERR_FILENO) >= 0;
+    ::umask(022);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
