@@ -108,19 +108,20 @@ inline constexpr std::chrono::seconds package_query_deadline{120};
 // A file that names package repositories: distributions' own have some KB.
 inline constexpr std::size_t package_source_bytes = 1024 * 1024;
 
-// What must be free where containers, and layers while an image is put together, are kept: a small image. With less,
-// the first one would fail half-way. And for a container's few files in /run.
+// What must be free where containers, and layers while an image is put together, are kept: a small image.
+// With less, the first one would fail half-way. And for a container's few files in /run.
 inline constexpr std::uint64_t container_space_bytes = 1024ULL * 1024 * 1024;
 inline constexpr std::uint64_t container_space_inodes = 20000;
 inline constexpr std::uint64_t runtime_space_bytes = 16ULL * 1024 * 1024;
 inline constexpr std::uint64_t runtime_space_inodes = 256;
-// enroot.conf and its drop-ins: the one of the package has 3 KB. And of the program, in which is looked for whether it
-// reads drop-ins.
+// enroot.conf and its drop-ins: the one of the package has 3 KB. And of the program, in which is looked for
+// whether it reads drop-ins.
 inline constexpr std::size_t enroot_config_bytes = 256 * 1024;
 inline constexpr std::size_t enroot_program_bytes = 16 * 1024 * 1024;
 // A file that an edit of ours changes: a plugstack.conf has some lines.
 inline constexpr std::size_t edited_file_bytes = 1024 * 1024;
-// A line of plugstack.conf: Slurm cuts longer ones in two (22.05 plugstack.c and 26.05 spank.c, fgets with 4096).
+// A line of plugstack.conf: Slurm cuts longer ones in two (22.05 plugstack.c and 26.05 spank.c, fgets with
+// 4096).
 inline constexpr std::size_t plugstack_line_bytes = 4094;
 
 }  // namespace llmgw::limits

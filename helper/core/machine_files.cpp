@@ -141,6 +141,12 @@ std::optional<Error> in_the_way(const EnrootLayout& layout) {
 
 }  // namespace
 
+std::vector<EnrootSetting> enroot_defaults() {
+    std::vector<EnrootSetting> settings;
+    for (const Wanted& setting : wanted) settings.push_back({setting.key, setting.value, 0});
+    return settings;
+}
+
 Result<std::vector<MachineFile>> enroot_files(const ResolvedSettings& settings, const EnrootLayout& layout,
                                               bool gpu) {
     if (std::optional<Error> problem = in_the_way(layout)) return *problem;

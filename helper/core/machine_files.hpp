@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/enroot_config.hpp"
 #include "core/result.hpp"
 #include "core/settings.hpp"
 
@@ -45,6 +46,9 @@ struct EnrootLayout {
 
     bool operator==(const EnrootLayout&) const = default;
 };
+
+// What ours say where nobody else has said something.
+std::vector<EnrootSetting> enroot_defaults();
 
 // What this machine's enroot needs besides its packages: settings, directories at every boot, the shared path
 // in containers, and, on a machine without GPUs, a hook that keeps NVIDIA's hook from failing containers
