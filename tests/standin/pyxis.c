@@ -1,4 +1,6 @@
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "pyxis.h"
 
 #include <errno.h>
@@ -68,7 +70,7 @@ EXPORTED int slurm_spank_init(spank_t sp, int ac, char** av) {
     const spank_context_t context = spank_context();
     if (context == S_CTX_SLURMD) {
         // The real one says this line too; programs that want its version look for it in the file.
-        slurm_info("pyxis: version v0.24.0");
+        slurm_info("pyxis: version v" PYXIS_VERSION);
         if (read_arguments(ac, av) != 0) return -1;
         if (mkdir(runtime_path, 0755) != 0 && errno != EEXIST) {
             slurm_error("pyxis: slurmd: couldn't mkdir %s: %s", runtime_path, strerror(errno));

@@ -1,4 +1,6 @@
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "pyxis_enroot.h"
 
 #include <errno.h>
@@ -32,7 +34,7 @@ static void set_environment(char** job, int remap_root, int writable) {
     }
     if (remap_root >= 0) setenv("ENROOT_REMAP_ROOT", remap_root ? "y" : "n", 1);
     if (writable >= 0) setenv("ENROOT_ROOTFS_WRITABLE", writable ? "y" : "n", 1);
-    setenv("PYXIS_VERSION", "0.24.0", 1);
+    setenv("PYXIS_VERSION", PYXIS_VERSION, 1);
 }
 
 pid_t enroot_spawn(const struct caller* caller, char* const argv[]) {

@@ -3,6 +3,11 @@
 #include <slurm/spank.h>
 #include <sys/types.h>
 
+// The real one's Makefile says it, too.
+#ifndef PYXIS_VERSION
+#define PYXIS_VERSION "0.24.0"
+#endif
+
 // Whose container it is.
 struct caller {
     uid_t uid;
