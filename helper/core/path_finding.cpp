@@ -13,7 +13,21 @@ namespace llmgw {
 namespace {
 
 constexpr std::string_view header = "llmgw-slurm-path 1";
-constexpr PathUse uses[] = {PathUse::data, PathUse::cache, PathUse::runtime, PathUse::temp};
+struct Use {
+    PathUse use;
+    const char* name;
+    const char* setting;
+};
+constexpr Use uses[] = {{PathUse::data, "data", "ENROOT_DATA_PATH"},
+                        {PathUse::cache, "cache", "ENROOT_CACHE_PATH"},
+                        {PathUse::runtime, "runtime", "ENROOT_RUNTIME_PATH"},
+                        {PathUse::temp, "temp", "ENROOT_TEMP_PATH"},
+                        {PathUse::shared, "shared", ""}};
+
+const Use& words_of(PathUse use) {
+    return *std::find_if(std::begin(uses), std::end(uses),
+                         [use](const Use& each) { return each.use == use; });
+}
 
 // What each use asks for, beyond being written to.
 struct Needs {
@@ -35,6 +49,8 @@ Needs needs_of(PathUse use) {
             return {true, false, false, false, limits::runtime_space_bytes, limits::runtime_space_inodes};
         case PathUse::temp:
             return {true, false, false, true, limits::container_space_bytes, limits::container_space_inodes};
+        case PathUse::shared:
+            break;
     }
     return {};
 }
@@ -96,57 +112,43 @@ std::uint64_t number_in(const std::string& text) {
 }  // namespace
 
 std::string_view text_of(PathUse use) {
-    switch (use) {
-        case PathUse::data:
-            return "data";
-        case PathUse::cache:
-            return "cache";
-        case PathUse::runtime:
-            return "runtime";
-        case PathUse::temp:
-            break;
-    }
-    return "temp";
+    return words_of(use).name;
 }
 
 std::string_view setting_of(PathUse use) {
-    switch (use) {
-        case PathUse::data:
-            return "ENROOT_DATA_PATH";
-        case PathUse::cache:
-            return "ENROOT_CACHE_PATH";
-        case PathUse::runtime:
-            return "ENROOT_RUNTIME_PATH";
-        case PathUse::temp:
-            break;
-    }
-    return "ENROOT_TEMP_PATH";
+    return words_of(use).setting;
 }
 
 std::optional<std::string> unfit(const PathFinding& finding) {
     const std::string path = printable(finding.path, limits::shared_path_bytes);
+    const std::string failure = printable(finding.failure, limits::message_bytes);
+    if (finding.use == PathUse::shared) {
+        if (failure.empty()) return std::nullopt;
+        return "the shared path " + path + " can't be mounted into containers: " + failure +
+               "; mount it on this machine";
+    }
     const std::string remedy = "; set " + std::string(setting_of(finding.use)) +
                                " in /etc/enroot/enroot.conf to a place on a local disk, or mount one there";
-    if (!finding.failure.empty())
-        return path + " can't be used: " + printable(finding.failure, limits::message_bytes) + remedy;
+    if (!failure.empty()) return path + " can't be used: " + failure + remedy;
     const std::optional<std::string> property = broken_property(finding, needs_of(finding.use));
     if (!property) return std::nullopt;
     return path + " " + *property + remedy;
 }
 
-std::vector<PathNeed> path_needs(const EnrootLayout& layout) {
+std::vector<PathNeed> path_needs(const EnrootLayout& layout, const std::string& shared_path) {
     const std::vector<EnrootSetting> ours = enroot_defaults();
     std::vector<PathNeed> needs;
-    for (const PathUse use : uses) {
-        const std::string key(setting_of(use));
+    for (const Use& use : uses) {
+        const std::string key = use.setting;
         const auto theirs = layout.set_by_others.find(key);
         const auto mine = std::find_if(ours.begin(), ours.end(),
                                        [&](const EnrootSetting& each) { return each.key == key; });
         const std::string value = theirs != layout.set_by_others.end() ? theirs->second.value
                                   : mine != ours.end()                 ? mine->value
                                                                        : "";
-        if (std::optional<std::string> path = fixed_part(value)) needs.push_back({use, *path});
+        if (std::optional<std::string> path = fixed_part(value)) needs.push_back({use.use, *path});
     }
+    if (!shared_path.empty()) needs.push_back({PathUse::shared, shared_path});
     return needs;
 }
 
@@ -164,8 +166,8 @@ Result<PathFinding> path_finding_from(std::string_view text) {
     if (!fields) return fields.error();
     PathFinding finding;
     for (const auto& [key, value] : fields.value()) {
-        for (const PathUse use : uses) {
-            if (key == "use" && value == text_of(use)) finding.use = use;
+        for (const Use& use : uses) {
+            if (key == "use" && value == use.name) finding.use = use.use;
         }
         for (const Word& word : words) {
             if (key == word.name && value != "-") finding.*word.member = value;

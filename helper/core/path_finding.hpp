@@ -19,10 +19,11 @@ enum class PathUse {
     cache,    // layers as they came
     runtime,  // a few small files for each running container
     temp,     // layers while an image is put together
+    shared,   // the cluster's shared path: only has to be there, to be mounted into containers
 };
 
 std::string_view text_of(PathUse use);     // "data"
-std::string_view setting_of(PathUse use);  // "ENROOT_DATA_PATH"
+std::string_view setting_of(PathUse use);  // "ENROOT_DATA_PATH"; "" of the shared path
 
 struct PathFinding {
     PathUse use = PathUse::data;

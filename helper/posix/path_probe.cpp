@@ -180,6 +180,10 @@ PathFinding probe_path(PathUse use, const std::string& path) {
         return finding;
     }
     look_at_mount(directory.get(), finding);
+    if (use == PathUse::shared) {
+        if (finding.probed != path) finding.failure = reason_of(ENOENT);
+        return finding;
+    }
     if (!finding.failure.empty() || finding.read_only) return finding;
     const Workplace workplace(directory);
     if (workplace.ready()) {

@@ -1,12 +1,8 @@
 #include "service/path_check.hpp"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cstdio>
 
 #include "core/shown.hpp"
-#include "posix/file.hpp"
 #include "posix/path_probe.hpp"
 
 namespace llmgw::service {
@@ -70,22 +66,12 @@ std::string first_unfit(const std::vector<PathFinding>& findings) {
     return {};
 }
 
-std::string shared_path_problem(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-        return "the shared path " + path + " is not there: " + reason_of(errno) +
-               "; mount it, or no container can start with it";
-    }
-    if (!S_ISDIR(status.st_mode)) return "the shared path " + path + " is not a directory";
-    return {};
-}
-
 int probe_here(const std::vector<std::string>& needs) {
     for (const std::string& need : needs) {
         const std::size_t equals = need.find('=');
         if (equals == std::string::npos) return 2;
         PathUse use = PathUse::data;
-        for (const PathUse each : {PathUse::cache, PathUse::runtime, PathUse::temp}) {
+        for (const PathUse each : {PathUse::cache, PathUse::runtime, PathUse::temp, PathUse::shared}) {
             if (need.compare(0, equals, text_of(each)) == 0) use = each;
         }
         std::fputs(state_text_of(probe_path(use, need.substr(equals + 1))).c_str(), stdout);

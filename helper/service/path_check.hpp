@@ -1,11 +1,10 @@
 // Whether the directories that enroot will use can hold containers. They are probed by a task of its own,
-// since the helper sees the machine's file systems through its own restrictions.
+// since the helper sees the machine's file systems through its own restrictions, and since one that doesn't
+// answer would hold it.
 #pragma once
 
-#include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/path_finding.hpp"
@@ -21,10 +20,6 @@ Result<std::vector<PathFinding>> probe_paths(const std::vector<PathNeed>& needs,
 
 // The first that is unfit, as a sentence; "" if there is none.
 std::string first_unfit(const std::vector<PathFinding>& findings);
-
-// Why the shared path can't be mounted into containers here, as a sentence; "" if it can. Without it every
-// container would fail to start (enroot-mount).
-std::string shared_path_problem(const std::string& path);
 
 // In this process: probes "USE=PATH" and prints what it finds to standard output. For main() only; exit code.
 int probe_here(const std::vector<std::string>& needs);
