@@ -1,5 +1,5 @@
 // What a machine gets, exactly: versions, origins and digests. The data is conf/releases.json, or the admin's
-// own copy, which replaces it as a whole; json/releases_json.hpp reads it.
+// own copy, which replaces it as a whole; service/releases.hpp reads it. The format is in docs/releases.md.
 #pragma once
 
 #include <map>
@@ -69,6 +69,12 @@ struct Releases {
     bool operator==(const Releases&) const = default;
     [[nodiscard]] WantedVersions wanted() const { return {pyxis.version, enroot.version}; }
 };
+
+// A file's name in the cache and on a mirror: a letter or digit, then up to 199 of letters, digits, `. _ + ~
+// -`; not ending with .part, .from or .rejected.
+bool is_pinned_name(std::string_view text) noexcept;
+// 64 lower-case hexadecimal digits.
+bool is_sha256(std::string_view text) noexcept;
 
 // The packages of a platform. Error (invalid): the releases have none for it; names both.
 Result<std::vector<PinnedFile>> enroot_packages(const Releases& releases, const Platform& platform);
