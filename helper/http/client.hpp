@@ -41,6 +41,8 @@ struct Response {
     std::string body;
 };
 
+struct Handles;
+
 // Keeps its connection open between requests to the same place. One thread at a time.
 class Client {
   public:
@@ -55,7 +57,6 @@ class Client {
     Result<Response> send(const Request& request, const std::stop_token& stop = {});
 
   private:
-    struct Handles;
     std::unique_ptr<Handles> handles_;
 };
 
