@@ -54,6 +54,13 @@ inline constexpr std::chrono::seconds task_stop{10};
 inline constexpr std::chrono::seconds systemd_answer{60};
 // How often systemd is asked whether a unit still runs when it said nothing: signals can be lost.
 inline constexpr std::chrono::seconds systemd_look_every{2};
+// What is quoted of a failed program's output: its reason, and a little around it.
+inline constexpr std::size_t last_words_bytes = 400;
+// pyxis: its source's archive has 200 KB, its library 100 KB.
+inline constexpr std::size_t source_archive_bytes = 16 * 1024 * 1024;
+inline constexpr std::size_t built_library_bytes = 16 * 1024 * 1024;
+// What its build may take, for each process and in all: a C compiler at -O2 takes some 100 MB.
+inline constexpr std::size_t build_memory_bytes = std::size_t{2} * 1024 * 1024 * 1024;
 // A machine sends its report at least this often, and is called silent after three times that.
 inline constexpr std::chrono::seconds report_every{30};
 inline constexpr std::chrono::seconds report_silent_after{90};

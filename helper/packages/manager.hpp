@@ -42,6 +42,15 @@ struct Preview {
     bool operator==(const Preview&) const = default;
 };
 
+// What the repositories offer under a name, as far as the machine's index knows.
+struct Offer {
+    std::string version;
+    std::string source;              // the source package it was built from: a set of packages has one
+    std::vector<std::string> needs;  // names it depends on; of alternatives the first
+
+    bool operator==(const Offer&) const = default;
+};
+
 using Progress =
     std::function<void(const std::string& sentence)>;  // "waiting for apt-get (PID 4711), which holds ..."
 
@@ -50,15 +59,25 @@ class Manager {
     virtual ~Manager() = default;
     [[nodiscard]] virtual Family family() const = 0;
     virtual Result<Installed> installed() = 0;
+    // Changes nothing of what is installed; may bring the index of the repositories up to date first.
     virtual Result<Preview> preview(const Wanted& wanted, const std::stop_token& stop) = 0;
+    // Newest first; none: no error. As preview(), without a fresh index.
+    virtual Result<std::vector<Offer>> offers(const std::string& name, const std::stop_token& stop) = 0;
+    // Brings the index of all repositories up to date. Error (unavailable): at least one of them could not
+    // be.
+    virtual Result<void> refresh(const Progress& progress, const std::stop_token& stop) = 0;
     // Finishes what an interrupted run left half done (dpkg --configure -a, apt-get -f install).
     virtual Result<void> repair(const Progress& progress, const std::stop_token& stop) = 0;
+    // All of it or nothing, as far as the package manager can: what an interrupted run left is finished
+    // first, damaged files, packages that would have to go, older versions and held packages are refused
+    // before anything is touched (invalid, conflict), and afterwards exactly the files' versions are there.
     virtual Result<void> install(const Wanted& wanted, const Progress& progress,
                                  const std::stop_token& stop) = 0;
     // With their configuration; those that are not there are no error. Never takes others with it (conflict).
     virtual Result<void> remove(const std::vector<std::string>& names, const Progress& progress,
                                 const std::stop_token& stop) = 0;
-    // Kept at their version by upgrades, or no more.
+    // Kept at their version by upgrades, or no more. Those that are not installed: missing; letting go of
+    // them is no error.
     virtual Result<void> hold(const std::vector<std::string>& names, bool held,
                               const std::stop_token& stop) = 0;
     virtual Result<std::vector<std::string>> held() = 0;
