@@ -10,20 +10,9 @@
 #include "core/machine_check.hpp"
 #include "core/result.hpp"
 #include "core/task_runner.hpp"
+#include "service/slurm_headers.hpp"
 
 namespace llmgw::service {
-
-// Slurm's headers that a compiler would find, and whether they belong to the Slurm that runs here.
-struct SlurmHeaders {
-    std::string directory;  // "/usr/include": has slurm/spank.h
-    std::string version;    // "22.05.8", from slurm/slurm_version.h or slurm.h's SLURM_VERSION_NUMBER
-
-    bool operator==(const SlurmHeaders&) const = default;
-};
-
-// Errors: missing (no slurm/spank.h anywhere; names the package of this family), conflict (headers of another
-// major.minor than `slurm` in front on the include path; names both versions and the directory).
-Result<SlurmHeaders> find_slurm_headers(const std::string& slurm_version);
 
 struct PyxisBuild {
     std::string source;  // the archive in the cache, digest already checked; checked again while it is read
@@ -33,12 +22,22 @@ struct PyxisBuild {
     std::string slurm_library;  // libslurmfull.so
     std::string inspector;      // service::MachinePaths::inspector
     SlurmHeaders headers;
-    std::string target = "/usr/local/lib/slurm/spank_pyxis.so";
-    std::string work = "/var/lib/llmgw-slurm/build";  // emptied before and after
+    BuildTools tools;
+    std::string target = "/usr/local/lib/slurm/spank_pyxis.so";  // its directory is made
+    std::string work = "/var/lib/llmgw-slurm/build";             // emptied before and after
     std::chrono::seconds deadline{600};
 };
 
-// What was put in place. Errors carry the compiler's last lines; the target is then as before.
+// What was put in place. Errors carry the compiler's words; the target is then as before. Of `stop`:
+// unavailable; the build goes on without consequence.
 Result<PluginFacts> build_pyxis(const PyxisBuild& build, TaskRunner& runner, const std::stop_token& stop);
+
+// Whether a library that says this of itself is the one that `version` and this Slurm want.
+// Error (invalid): says what is different.
+Result<void> check_pyxis(const PluginFacts& facts, const std::string& version,
+                         const std::string& slurm_version);
+
+// Takes the library away, and what a killed build left beside it. Nothing there is no error.
+Result<void> remove_pyxis(const std::string& target);
 
 }  // namespace llmgw::service
