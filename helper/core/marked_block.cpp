@@ -90,4 +90,19 @@ bool is_ours(std::string_view text) {
     return text.starts_with(file_mark);
 }
 
+std::string without_marked_lines(std::string_view text,
+                                 const std::function<bool(std::string_view line)>& drop) {
+    const bool whole = is_ours(text);
+    bool inside = whole;
+    std::string kept;
+    while (!text.empty()) {
+        const std::string_view line = take_line(text);
+        const std::string_view words = without_end(line);
+        if (!whole && words.starts_with(begin_mark)) inside = true;
+        if (!whole && words == end_mark) inside = false;
+        if (!inside || !drop(words)) kept += line;
+    }
+    return kept;
+}
+
 }  // namespace llmgw

@@ -2,6 +2,7 @@
 // changed and taken out again with the file's other bytes as they were.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,9 @@ Result<Unmarked> unmark(std::string_view text);
 std::string our_first_line(std::string_view purpose);
 // A file that begins so; a script may have its "#!" line before it.
 bool is_ours(std::string_view text);
+
+// The text without those lines of ours (in blocks, or anywhere if the file is ours) that `drop` picks.
+std::string without_marked_lines(std::string_view text,
+                                 const std::function<bool(std::string_view line)>& drop);
 
 }  // namespace llmgw

@@ -7,9 +7,10 @@ namespace llmgw {
 namespace {
 
 std::vector<std::string> words_of(std::string_view line) {
-    constexpr std::string_view blanks = " \t\r";
+    constexpr std::string_view blanks = " \t";
     std::vector<std::string> words;
-    line = line.substr(0, line.find('#'));
+    // Slurm's own string ends at a zero byte.
+    line = line.substr(0, line.find_first_of(std::string_view("#\0", 2)));
     while (true) {
         const std::size_t begin = line.find_first_not_of(blanks);
         if (begin == std::string_view::npos) return words;
@@ -24,20 +25,13 @@ std::string_view file_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-bool is_guard(const PlugstackLine& line) {
-    return file_name(line.path) == "spank_llmgw.so";
-}
-
-bool is_pyxis(const PlugstackLine& line) {
-    return file_name(line.path) == "spank_pyxis.so";
-}
-
-bool is_options(const PlugstackLine& line) {
-    return file_name(line.path) == "spank_llmgw_options.so";
-}
-
 bool verifies(const PlugstackLine& line) {
     return std::find(line.arguments.begin(), line.arguments.end(), "verify") != line.arguments.end();
+}
+
+template <StackPart part>
+bool is(const PlugstackLine& line) {
+    return part_of(line) == part;
 }
 
 }  // namespace
@@ -60,32 +54,38 @@ PlugstackLine parse_plugstack_line(std::string_view line) {
     return parsed;
 }
 
+StackPart part_of(const PlugstackLine& line) {
+    const std::string_view name = file_name(line.path);
+    if (line.kind != PlugstackLine::Kind::plugin) return StackPart::other;
+    if (name == "spank_llmgw.so") return verifies(line) ? StackPart::verify : StackPart::guard;
+    if (name == "spank_llmgw_options.so") return StackPart::options;
+    return name == "spank_pyxis.so" ? StackPart::pyxis : StackPart::other;
+}
+
 std::optional<std::string> pyxis_in(const Plugstack& stack) {
-    const auto found = std::find_if(stack.begin(), stack.end(), is_pyxis);
+    const auto found = std::find_if(stack.begin(), stack.end(), is<StackPart::pyxis>);
     if (found == stack.end()) return std::nullopt;
     return found->path;
 }
 
 std::optional<std::string> unsafe_stack(const Plugstack& stack) {
     const auto required = std::find_if(stack.begin(), stack.end(), [](const PlugstackLine& line) {
-        return line.required && (is_guard(line) || is_pyxis(line) || is_options(line));
+        return line.required && part_of(line) != StackPart::other;
     });
     if (required != stack.end()) {
         return "plugstack.conf has " + std::string(file_name(required->path)) +
                " as required, which fails every job when it is missing";
     }
-    const auto pyxis = std::find_if(stack.begin(), stack.end(), is_pyxis);
-    if (std::count_if(stack.begin(), stack.end(), is_pyxis) > 1) return "plugstack.conf loads pyxis twice";
-    const auto guard = std::find_if(stack.begin(), stack.end(), [](const PlugstackLine& line) {
-        return is_guard(line) && !verifies(line);
-    });
+    const auto pyxis = std::find_if(stack.begin(), stack.end(), is<StackPart::pyxis>);
+    if (std::count_if(stack.begin(), stack.end(), is<StackPart::pyxis>) > 1)
+        return "plugstack.conf loads pyxis twice";
+    const auto guard = std::find_if(stack.begin(), stack.end(), is<StackPart::guard>);
     if (guard == stack.end()) return "plugstack.conf has no line \"optional spank_llmgw.so\"";
     if (pyxis == stack.end()) return std::nullopt;
     if (guard > pyxis) return "plugstack.conf has spank_llmgw.so behind pyxis, not in front of it";
-    const auto verify = std::find_if(
-        pyxis, stack.end(), [](const PlugstackLine& line) { return is_guard(line) && verifies(line); });
-    if (verify == stack.end())
+    if (std::find_if(pyxis, stack.end(), is<StackPart::verify>) == stack.end()) {
         return "plugstack.conf has no line \"optional spank_llmgw.so verify\" behind pyxis's";
+    }
     return std::nullopt;
 }
 

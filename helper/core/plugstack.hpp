@@ -1,5 +1,6 @@
 // Slurm's plugstack.conf (22.05 plugstack.c, 24.11 and 26.05 spank.c): lines "required|optional PATH [ARGS]"
-// and "include GLOB", '#' begins a comment, other lines are ignored by Slurm with an error in its log.
+// and "include GLOB", '#' begins a comment, other lines are ignored by Slurm with an error in its log. Words
+// are between blanks and tabs: the carriage return of a line from another system is part of the last one.
 #pragma once
 
 #include <optional>
@@ -22,6 +23,10 @@ struct PlugstackLine {
 };
 
 PlugstackLine parse_plugstack_line(std::string_view line);
+
+// What a line of the stack is to us, by its file name.
+enum class StackPart { other, guard, verify, options, pyxis };
+StackPart part_of(const PlugstackLine& line);
 
 // The whole stack in the order in which Slurm loads it, includes followed.
 using Plugstack = std::vector<PlugstackLine>;
