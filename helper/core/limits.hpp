@@ -61,6 +61,8 @@ inline constexpr std::size_t source_archive_bytes = 16 * 1024 * 1024;
 inline constexpr std::size_t built_library_bytes = 16 * 1024 * 1024;
 // What its build may take, for each process and in all: a C compiler at -O2 takes some 100 MB.
 inline constexpr std::size_t build_memory_bytes = std::size_t{2} * 1024 * 1024 * 1024;
+// The program in the proof's container has 10 KB, with debugging information 30.
+inline constexpr std::size_t proof_program_bytes = 1024 * 1024;
 // A machine sends its report at least this often, and is called silent after three times that.
 inline constexpr std::chrono::seconds report_every{30};
 inline constexpr std::chrono::seconds report_silent_after{90};

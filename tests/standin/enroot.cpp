@@ -187,7 +187,7 @@ int list(const std::string& data, const Arguments& arguments) {
 Mount parse_mount(const std::string& text) {
     const std::size_t first = text.find(':');
     const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
-    Mount mount{text.substr(0, first), text.substr(0, first), false};
+    Mount mount{text.substr(0, first), text.substr(0, first)};
     if (first != std::string::npos) mount.target = text.substr(first + 1, second - first - 1);
     if (second != std::string::npos) {
         mount.read_only = ("," + text.substr(second + 1) + ",").find(",ro,") != std::string::npos;
@@ -215,15 +215,8 @@ void add_configured_mounts(const std::string& file, std::vector<Mount>& mounts) 
     if (child < 0 || ::waitpid(child, &status, 0) != child || status != 0)
         die("invalid configuration file: " + file);
     ::close(ends[0]);
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        Mount mount;
-        std::string flags;
-        words >> mount.source >> mount.target >> flags;
-        mount.read_only = ("," + flags + ",").find(",ro,") != std::string::npos;
-        if (!mount.source.empty() && mount.source.front() == '/') mounts.push_back(mount);
-    }
+    const std::vector<Mount> more = parse_fstab(text);
+    mounts.insert(mounts.end(), more.begin(), more.end());
 }
 
 int start(const std::string& data, const Arguments& arguments) {

@@ -9,9 +9,11 @@
 namespace standin {
 
 struct Mount {
-    std::string source;
+    std::string source;  // "tmpfs" where `fresh`
     std::string target;  // in the container; below its root file system it is made if it is missing
     bool read_only = false;
+    bool fresh = false;           // an empty tmpfs rather than what `source` is
+    bool may_be_missing = false;  // then it is left out
 };
 
 struct Start {
@@ -32,6 +34,20 @@ std::string variable(const char* name);
 // Reads enroot.conf and enroot.conf.d/*.conf into the environment; what is there already wins, as in the real
 // program. The files beside the program (prefix/bin/enroot, prefix/etc/enroot) come before /etc/enroot.
 void load_configuration();
+
+// The directory with enroot.conf, as load_configuration() found it.
+std::string system_directory();
+
+// Lines of an fstab as mounts.d/*.fstab has them: SOURCE TARGET TYPE OPTIONS.
+std::vector<Mount> parse_fstab(const std::string& text);
+
+// What mounts.d/*.fstab and environ.d/*.env say, ${NAME} put in from the environment.
+std::vector<Mount> configured_mounts();
+std::vector<std::string> configured_environment();
+
+// Runs hooks.d/*.sh, as the real one does in the container's mount namespace before it switches to its root;
+// they may add to both.
+void run_hooks(const std::string& root, std::vector<std::string>& environment, std::vector<Mount>& mounts);
 
 // The directory that holds this user's containers; made if it is missing.
 std::string data_path();

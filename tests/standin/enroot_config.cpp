@@ -57,18 +57,26 @@ bool make_directory(const std::string& path) {
     const mode_t mask = ::umask(077);
     fs::create_directories(path, error);
     ::umask(mask);
+    if (error) {
+        errno = error.value();
+        return false;
+    }
     return ::access(path.c_str(), R_OK | W_OK | X_OK) == 0;
 }
 
 }  // namespace
 
+std::string system_directory() {
+    std::error_code error;
+    if (!variable("ENROOT_SYSCONF_PATH").empty()) return variable("ENROOT_SYSCONF_PATH");
+    const fs::path beside =
+        fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "etc/enroot";
+    return fs::is_directory(beside, error) ? beside.string() : "/etc/enroot";
+}
+
 void load_configuration() {
     std::error_code error;
-    fs::path directory = variable("ENROOT_SYSCONF_PATH");
-    if (directory.empty()) {
-        directory = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "etc/enroot";
-        if (!fs::is_directory(directory, error)) directory = "/etc/enroot";
-    }
+    const fs::path directory = system_directory();
     load(directory / "enroot.conf");
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory / "enroot.conf.d", error)) {

@@ -83,6 +83,13 @@ bool make_target(const std::string& target, bool directory) {
 void bind(const std::string& root, const Mount& mount, bool may_be_missing) {
     std::error_code error;
     const std::string target = root + "/" + mount.target;
+    if (mount.fresh) {
+        if (!make_target(target, true) ||
+            ::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, nullptr) != 0) {
+            die("failed to mount a tmpfs at " + mount.target, errno);
+        }
+        return;
+    }
     if (!fs::exists(mount.source, error)) {
         if (may_be_missing) return;
         die("no such file or directory: " + mount.source);
@@ -122,7 +129,7 @@ void start_container(const Start& start) {
     if (::mount(start.root.c_str(), start.root.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
         die("failed to mount " + start.root, errno);
     }
-    for (const char* place : {"/proc", "/sys", "/dev"}) bind(start.root, {place, place, false}, false);
+    for (const char* place : {"/proc", "/sys", "/dev"}) bind(start.root, {place, place}, false);
     if (make_target(start.root + "/tmp", true) &&
         ::mount("tmpfs", (start.root + "/tmp").c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) {
         die("failed to mount a tmpfs at /tmp", errno);
@@ -130,10 +137,15 @@ void start_container(const Start& start) {
     for (const char* place : {"/etc/hosts", "/etc/hostname", "/etc/resolv.conf"}) {
         bind(start.root, {place, place, true}, true);
     }
-    for (const Mount& mount : start.mounts) bind(start.root, mount, false);
+    std::vector<std::string> environment = configured_environment();
+    environment.insert(environment.end(), start.environment.begin(), start.environment.end());
+    std::vector<Mount> mounts = configured_mounts();
+    run_hooks(start.root, environment, mounts);
+    mounts.insert(mounts.end(), start.mounts.begin(), start.mounts.end());
+    for (const Mount& mount : mounts) bind(start.root, mount, mount.may_be_missing);
     switch_root(start.root);
     if (!start.writable) remount_read_only("/");
-    for (const std::string& assignment : start.environment) {
+    for (const std::string& assignment : environment) {
         const std::size_t equals = assignment.find('=');
         ::setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
     }
