@@ -39,23 +39,8 @@ plain_path() {
     printf '%s\n' "${parts[@]}" | grep -v "^$LAB/" | paste -sd:
 }
 
-# wait_until SECONDS COMMAND...: asks the command again until it succeeds; 1 when the time is over. For things that no
-# file or process announces; it returns within a twentieth of a second of their happening.
-wait_until() {
-    local -i end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        ((${EPOCHREALTIME/[.,]/} < end)) || return 1
-        sleep 0.05
-    done
-}
-
-# wait_log SECONDS FILE REGEX: until a line of the file matches (extended regular expression).
-wait_log() { wait_until "$1" grep -qsE -- "$3" "$2"; }
-
-# wait_file SECONDS FILE / wait_no_file SECONDS FILE
-wait_file() { wait_until "$1" test -e "$2"; }
-wait_no_file() { wait_until "$1" test ! -e "$2"; }
+# shellcheck source=tests/lib/wait.sh
+. "$LLMGW_SOURCE_DIR/tests/lib/wait.sh"
 
 # wait_job SECONDS JOB STATE: until scontrol shows the job in that state (a regular expression: 'COMPLETED|FAILED').
 job_is() { [[ $(scontrol -o show job "$1" 2>/dev/null) =~ JobState=($2)( |$) ]]; }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|matrix|bench...
+# Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|matrix|bench|package|machines...
+# The lists machine and machine-ROLE are those of the booted machines, machine-archive what can be installed there.
 # Does nothing, and asks no mirror, when all of them are there. No service is started by it.
 # With --list first it prints their names instead.
 set -euo pipefail
@@ -11,6 +12,13 @@ declare -A packages=(
            slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2"
     [matrix]="debootstrap iproute2 util-linux"
     [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"
+    [package]="dpkg-dev file lintian"
+    [machines]="debootstrap systemd-container iproute2 util-linux apt-utils openssl python3 jq squashfs-tools busybox-static"
+    [machine]="systemd systemd-sysv dbus libpam-systemd munge slurm-client iproute2 procps"
+    [machine-controller]="slurmctld slurm-wlm-basic-plugins"
+    [machine-node]="slurmd slurm-wlm-basic-plugins"
+    [machine-archive]="libfmt9 libjansson4 libcurl4 libmicrohttpd12 gcc make libc6-dev libslurm-dev squashfs-tools jq
+                       gawk libcap2-bin zstd needrestart"
 )
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
