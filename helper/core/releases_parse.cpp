@@ -75,11 +75,12 @@ void Reader::members(const std::string& key, const Value& value, const std::vect
     std::vector<std::string> names;
     for (const Member& member : known) names.emplace_back(member.name);
     if (value.object() == nullptr) return wrong_type(key, value, "an object with " + join(names, ", "));
-    for (const auto& [name, content] : *value.object()) {
+    for (const Value::Member& given : *value.object()) {
+        const std::string& name = given.first;
         const auto member = std::find_if(known.begin(), known.end(),
                                          [&](const Member& candidate) { return candidate.name == name; });
         if (member != known.end()) {
-            member->read(within(key, name), content);
+            member->read(within(key, name), given.second);
         } else {
             error(within(key, name.empty() ? R"("")" : name), "unknown key: known are " + join(names, ", "));
         }

@@ -136,6 +136,8 @@ Verdict Reception::verdict(CURL* easy, CURLcode result, const char* reason) {
 Verdict Reception::ended(CURL* easy, CURLcode result, const char* reason) {
     if (result != CURLE_OK) {
         Error error{code_of(result), reason_of_curl(result, reason)};
+        if (result == CURLE_PEER_FAILED_VERIFICATION)
+            error.message += ": is this machine's clock right, and does it know that authority?";
         return is_final(result) ? never(std::move(error)) : again(std::move(error));
     }
     const std::uint64_t total = part_.total();

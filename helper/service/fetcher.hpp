@@ -16,19 +16,26 @@ namespace llmgw::service {
 
 struct FetchOptions {
     std::string cache = "/var/cache/llmgw-slurm";
-    std::string
-        mirror;  // URL or absolute directory that has the files by name; empty: each file's own origin
+    // URL or absolute directory that has the files by name; empty: each file's own origin.
+    std::string mirror;
     std::string ca_file;  // PEM; empty: the system's
     std::string proxy;    // empty: none
     std::chrono::seconds deadline{3600};
+    // How long a server may bring nothing new before it is given up.
+    std::chrono::milliseconds patience{120'000};
 };
 
-// Bytes of all files of the call together; `total` 0 while no server has said one.
+// Bytes of all files of the call together; `total` is of those whose size is known, 0 while none is. Called
+// in the thread that called fetch_pinned(), a few times a second while something changes. `done` falls where
+// a server sends a file again from its beginning.
 using FetchProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-// Several at once. Those that are in the cache and right are not fetched. Cut connections are resumed.
-// Errors, each naming the file and its origin: unavailable, timeout, denied (certificate), too_large, invalid
-// (the digest: what was expected, what came, its size), internal (no space: how much is needed and where).
+// Several at once. Those that are in the cache and right are not fetched; when all are, nothing is written.
+// Cut connections are resumed, also by a later call. One error ends the others, too, whose parts stay. A
+// second process that fetches into the same cache waits. Errors, each naming the file and its origin:
+// unavailable, timeout, missing (it isn't there), denied (certificate; the cache isn't root's alone),
+// too_large, invalid (the digest: what was expected, what came, its size; or the mirror or a pin can't be
+// used), internal (no space: how much is needed and where).
 Result<void> fetch_pinned(const std::vector<PinnedFile>& files, const FetchOptions& options,
                           const FetchProgress& progress, const std::stop_token& stop);
 
