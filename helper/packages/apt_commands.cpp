@@ -73,81 +73,88 @@ Words packages_of(const Wanted& wanted) {
     return words;
 }
 
-Command query(Words argv) {
+Command query(const std::string& root, Words argv) {
     Command command;
     command.argv = std::move(argv);
-    command.environment = environment();
+    command.environment = environment(root);
     command.deadline = limits::package_query_deadline;
     command.most_output = limits::package_list_bytes;
     return command;
 }
 
-Task task(const std::string& what, Words argv) {
+Task task(const std::string& root, const std::string& what, Words argv) {
     Task made;
     made.unit = transaction_unit;
     made.description = "llmgw-slurm: " + what;
     made.argv = std::move(argv);
-    made.environment = environment();
+    made.environment = environment(root);
     return made;
 }
 
 }  // namespace
 
-std::vector<std::string> environment() {
-    return {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C",
-            "TERM=dumb", "PAGER=cat", "DEBIAN_FRONTEND=noninteractive", "DEBCONF_NONINTERACTIVE_SEEN=true",
-            "UCF_FORCE_CONFFOLD=1", "APT_LISTCHANGES_FRONTEND=none", "APT_LISTBUGS_FRONTEND=none",
-            // Newer libraries are no reason to restart slurmd under its jobs.
-            "NEEDRESTART_SUSPEND=1", "NEEDRESTART_MODE=l"};
+std::vector<std::string> environment(const std::string& root) {
+    std::vector<std::string> all{
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C",
+        "TERM=dumb", "PAGER=cat", "DEBIAN_FRONTEND=noninteractive", "DEBCONF_NONINTERACTIVE_SEEN=true",
+        "UCF_FORCE_CONFFOLD=1", "APT_LISTCHANGES_FRONTEND=none", "APT_LISTBUGS_FRONTEND=none",
+        // Newer libraries are no reason to restart slurmd under its jobs.
+        "NEEDRESTART_SUSPEND=1", "NEEDRESTART_MODE=l"};
+    if (!is_machine(root)) all.push_back("APT_CONFIG=" + in_root(root, "/etc/apt/apt.conf"));
+    return all;
 }
 
 Command states_query(const std::string& root) {
-    return query({"/usr/bin/dpkg-query", "--admindir=" + in_root(root, "/var/lib/dpkg"), "-W",
+    return query(root,
+                 {"/usr/bin/dpkg-query", "--admindir=" + in_root(root, "/var/lib/dpkg"), "-W",
                   "-f=${Package}\\t${Architecture}\\t${Version}\\t${db:Status-Want}\\t${db:Status-Status}\\t"
                   "${db:Status-Eflag}\\n"});
 }
 
 Command contents_query(const std::string& file) {
-    return query({"/usr/bin/dpkg-deb", "--contents", file});
+    return query("/", {"/usr/bin/dpkg-deb", "--contents", file});
 }
 
 Command fields_query(const std::string& file) {
-    return query({"/usr/bin/dpkg-deb", "--field", file, "Package", "Version", "Architecture"});
+    return query("/", {"/usr/bin/dpkg-deb", "--field", file, "Package", "Version", "Architecture"});
 }
 
 Command offers_query(const std::string& root, const std::string& name) {
     Words words{"/usr/bin/apt-cache"};
     add(words, root_options(root));
     add(words, {"show", "--", name});
-    return query(std::move(words));
+    return query(root, std::move(words));
 }
 
 Command sources_query(const std::string& root) {
     Words words{get};
     add(words, root_options(root));
     add(words, {"indextargets", "--format", "$(SITE)"});
-    return query(std::move(words));
+    return query(root, std::move(words));
 }
 
-Command install_simulation(const std::string& root, const Wanted& wanted) {
+Command install_simulation(const std::string& root, const Wanted& wanted, bool again) {
     Words words = apt_get(root, {"-s", "install"});
+    if (again) words.emplace_back("--reinstall");
     add(words, packages_of(wanted));
-    return query(std::move(words));
+    return query(root, std::move(words));
 }
 
 Command purge_simulation(const std::string& root, const std::vector<std::string>& names) {
     Words words = apt_get(root, {"-s", "purge", "--"});
     add(words, names);
-    return query(std::move(words));
+    return query(root, std::move(words));
 }
 
-Task install_task(const std::string& root, const Wanted& wanted, std::chrono::seconds lock_patience) {
+Task install_task(const std::string& root, const Wanted& wanted, bool again,
+                  std::chrono::seconds lock_patience) {
     // The simulation said before that nothing goes; between the two somebody may have installed something.
     Words words = apt_get(root, {"--no-remove"});
     add(words, lock_option(lock_patience));
     words.emplace_back("install");
+    if (again) words.emplace_back("--reinstall");
     add(words, packages_of(wanted));
-    Task made = task("installs " + join(file_names(wanted), " "), std::move(words));
+    Task made = task(root, "installs " + join(file_names(wanted), " "), std::move(words));
     made.deadline += lock_patience;
     return made;
 }
@@ -157,13 +164,13 @@ Task purge_task(const std::string& root, const std::vector<std::string>& names,
     Words words = apt_get(root, lock_option(lock_patience));
     add(words, {"purge", "--"});
     add(words, names);
-    Task made = task("removes " + join(names, " "), std::move(words));
+    Task made = task(root, "removes " + join(names, " "), std::move(words));
     made.deadline += lock_patience;
     return made;
 }
 
 Task update_task(const std::string& root) {
-    return task("brings apt's index up to date",
+    return task(root, "brings apt's index up to date",
                 apt_get(root, {"-o", "APT::Update::Error-Mode=any", "update"}));
 }
 
@@ -172,18 +179,18 @@ Task hold_task(const std::string& root, const std::vector<std::string>& names, b
     add(words, root_options(root));
     add(words, {held ? "hold" : "unhold", "--"});
     add(words, names);
-    return task((held ? "holds " : "no longer holds ") + join(names, " "), std::move(words));
+    return task(root, (held ? "holds " : "no longer holds ") + join(names, " "), std::move(words));
 }
 
 Task configure_task(const std::string& root) {
-    return task("finishes what dpkg was interrupted at", dpkg(root, {"--configure", "-a"}));
+    return task(root, "finishes what dpkg was interrupted at", dpkg(root, {"--configure", "-a"}));
 }
 
 Task fix_task(const std::string& root, std::chrono::seconds lock_patience) {
     Words words = apt_get(root, {"--no-remove", "-f"});
     add(words, lock_option(lock_patience));
     words.emplace_back("install");
-    Task made = task("finishes what apt was interrupted at", std::move(words));
+    Task made = task(root, "finishes what apt was interrupted at", std::move(words));
     made.deadline += lock_patience;
     return made;
 }
@@ -191,7 +198,7 @@ Task fix_task(const std::string& root, std::chrono::seconds lock_patience) {
 Task forced_purge_task(const std::string& root, const std::vector<std::string>& names) {
     Words words = dpkg(root, {"--force-remove-reinstreq", "--purge", "--"});
     add(words, names);
-    return task("removes what is left of " + join(names, " "), std::move(words));
+    return task(root, "removes what is left of " + join(names, " "), std::move(words));
 }
 
 Task update_one_task(const std::string& root, const std::string& source_list, const std::string& lists) {
@@ -203,7 +210,7 @@ Task update_one_task(const std::string& root, const std::string& source_list, co
                     "Dir::Cache::srcpkgcache="});
     }
     words.emplace_back("update");
-    return task(lists.empty() ? "reads a package repository" : "tries a package repository",
+    return task(root, lists.empty() ? "reads a package repository" : "tries a package repository",
                 std::move(words));
 }
 

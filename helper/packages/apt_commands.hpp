@@ -13,7 +13,9 @@
 
 namespace llmgw::packages::apt {
 
-std::vector<std::string> environment();
+// Of another root apt reads the configuration that is there, by its etc/apt/apt.conf, instead of this
+// machine's.
+std::vector<std::string> environment(const std::string& root);
 
 // "PACKAGE ARCHITECTURE VERSION WANT STATUS FLAG" with tabs, a line for each package that dpkg knows.
 Command states_query(const std::string& root);
@@ -24,11 +26,13 @@ Command fields_query(const std::string& file);
 Command offers_query(const std::string& root, const std::string& name);
 // Whether apt can make sense of all sources that are configured; reaches no server.
 Command sources_query(const std::string& root);
-Command install_simulation(const std::string& root, const Wanted& wanted);
+// `again`: also what is there in the right version already, as far as dpkg knows.
+Command install_simulation(const std::string& root, const Wanted& wanted, bool again);
 Command purge_simulation(const std::string& root, const std::vector<std::string>& names);
 
 // `lock_patience`: how long apt waits for dpkg's locks by itself.
-Task install_task(const std::string& root, const Wanted& wanted, std::chrono::seconds lock_patience);
+Task install_task(const std::string& root, const Wanted& wanted, bool again,
+                  std::chrono::seconds lock_patience);
 Task purge_task(const std::string& root, const std::vector<std::string>& names,
                 std::chrono::seconds lock_patience);
 Task update_task(const std::string& root);

@@ -131,9 +131,9 @@ Result<void> DebManager::refresh(const Progress& progress, const std::stop_token
     return Error{Code::unavailable, "apt-get update: " + apt::failure_of(result.value().output).reason};
 }
 
-Result<Preview> DebManager::simulate(const Wanted& wanted, const Progress& progress,
+Result<Preview> DebManager::simulate(const Wanted& wanted, bool again, const Progress& progress,
                                      const std::stop_token& stop) {
-    const Command simulation = apt::install_simulation(options_.root, wanted);
+    const Command simulation = apt::install_simulation(options_.root, wanted, again);
     Result<Outcome> outcome = ask(simulation);
     if (!outcome) return outcome.error();
     std::string also;
@@ -154,7 +154,7 @@ Result<Preview> DebManager::simulate(const Wanted& wanted, const Progress& progr
 
 Result<Preview> DebManager::preview(const Wanted& wanted, const std::stop_token& stop) {
     if (wanted == Wanted{}) return Preview{};
-    return simulate(wanted, {}, stop);
+    return simulate(wanted, false, {}, stop);
 }
 
 Result<std::vector<apt::PackageFile>> DebManager::look_into(const std::vector<std::string>& files) {
@@ -214,14 +214,22 @@ Result<void> DebManager::install(const Wanted& wanted, const Progress& progress,
                         : Error{error.code, error.message + "; before that, " + repaired.error().message};
     };
     const std::string what = what_of(wanted);
-    const Result<Preview> plan = simulate(wanted, progress, stop);
+    const Result<std::vector<apt::State>> before = states();
+    if (!before) return before.error();
+    const auto needed = expected(wanted, files.value());
+    // apt takes a package for installed of which dpkg has lost half.
+    const bool again = std::any_of(needed.begin(), needed.end(), [&](const auto& package) {
+        const apt::State* state = apt::find_state(before.value(), package.first);
+        return state != nullptr && state->damaged;
+    });
+    const Result<Preview> plan = simulate(wanted, again, progress, stop);
     if (!plan) return and_repair(plan.error());
     if (!plan.value().removed.empty()) {
         return Error{Code::conflict,
                      what + ": it would remove " + join(plan.value().removed, ", ") +
                          "; nothing was changed; if that is not needed, remove it and try again"};
     }
-    const MakeTask make = [&](auto left) { return apt::install_task(options_.root, wanted, left); };
+    const MakeTask make = [&](auto left) { return apt::install_task(options_.root, wanted, again, left); };
     Result<void> done = must(make, what, progress, stop);
     // A file that the index has and the repository no longer; what came already is kept by apt.
     if (!done && done.error().code == Code::missing) {
@@ -232,7 +240,7 @@ Result<void> DebManager::install(const Wanted& wanted, const Progress& progress,
     if (!done) return and_repair(done.error());
     const Result<Installed> after = installed();
     if (!after) return after.error();
-    for (const auto& [name, version] : expected(wanted, files.value())) {
+    for (const auto& [name, version] : needed) {
         const auto found = after.value().versions.find(name);
         const bool there = found != after.value().versions.end();
         if (there && (version.empty() || found->second == version)) continue;

@@ -33,7 +33,8 @@ class DebManager final : public Manager {
   private:
     Result<std::vector<apt::State>> states();
     Result<Outcome> ask(const Command& command);
-    Result<Preview> simulate(const Wanted& wanted, const Progress& progress, const std::stop_token& stop);
+    Result<Preview> simulate(const Wanted& wanted, bool again, const Progress& progress,
+                             const std::stop_token& stop);
     Result<std::vector<apt::PackageFile>> look_into(const std::vector<std::string>& files);
     Result<TaskResult> change(const MakeTask& make, const Progress& progress, const std::stop_token& stop);
     // A change that must succeed; `what` begins the sentence that says that it didn't.

@@ -56,8 +56,16 @@ Result<std::string> text_of_file(const std::string& path) {
 }  // namespace
 
 bool has_versionlock_plugin(const std::string& root) {
-    std::error_code ignored;
-    return std::filesystem::exists(in_root(root, "/etc/dnf/plugins/versionlock.conf"), ignored);
+    const Result<std::string> text =
+        read_file(in_root(root, "/etc/dnf/plugins/versionlock.conf"), limits::package_source_bytes);
+    if (!text) return false;
+    for (const std::string_view line : split(text.value(), '\n')) {
+        const std::size_t equals = line.find('=');
+        if (equals == std::string_view::npos || trimmed(line.substr(0, equals)) != "enabled") continue;
+        const std::string_view value = trimmed(line.substr(equals + 1));
+        if (value == "0" || value == "False" || value == "false" || value == "no") return false;
+    }
+    return true;
 }
 
 std::vector<std::string> excluded_in(std::string_view repository_file) {

@@ -9,7 +9,7 @@
 
 namespace llmgw::packages {
 
-// dnf4's versionlock plugin is there; dnf5 needs none.
+// dnf4's versionlock plugin is there and enabled; dnf5 needs none.
 bool has_versionlock_plugin(const std::string& root);
 
 // By either dnf's versionlock, and by our own repository files.
