@@ -66,10 +66,6 @@ std::string first_unfit(const std::vector<PathFinding>& findings) {
     return {};
 }
 
-std::string shared_path_problem(const std::string& path) {
-    return first_unfit({probe_path(PathUse::shared, path)});
-}
-
 int probe_here(const std::vector<std::string>& needs) {
     for (const std::string& need : needs) {
         const std::size_t equals = need.find('=');

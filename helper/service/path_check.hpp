@@ -21,10 +21,6 @@ Result<std::vector<PathFinding>> probe_paths(const std::vector<PathNeed>& needs,
 // The first that is unfit, as a sentence; "" if there is none.
 std::string first_unfit(const std::vector<PathFinding>& findings);
 
-// The same for the shared path alone, looked at in this process: waits for as long as its server doesn't
-// answer.
-std::string shared_path_problem(const std::string& path);
-
 // In this process: probes "USE=PATH" and prints what it finds to standard output. For main() only; exit code.
 int probe_here(const std::vector<std::string>& needs);
 
