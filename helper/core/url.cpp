@@ -51,8 +51,10 @@ bool is_url_text(std::string_view text) {
 
 std::string Url::text() const {
     const bool six = host.find(':') != std::string::npos;
-    return std::string(tls ? "https://" : "http://") + (six ? "[" + host + "]" : host) + ":" +
-           std::to_string(port) + target;
+    const std::string place = six ? "[" + host + "]" : host;
+    const bool usual = port == (tls ? 443 : 80);
+    return std::string(tls ? "https://" : "http://") + place + (usual ? "" : ":" + std::to_string(port)) +
+           target;
 }
 
 Result<Url> parse_url(std::string_view text) {

@@ -44,6 +44,8 @@ TEST(Url, ReadsItsParts) {
     EXPECT_EQ(parse_url("http://127.0.0.1").value(), (Url{false, "127.0.0.1", 80, "/"}));
     EXPECT_EQ(parse_url("https://[::1]:1?a").value(), (Url{true, "::1", 1, "/?a"}));
     EXPECT_EQ(parse_url("https://[::1]:1/x").value().text(), "https://[::1]:1/x");
+    EXPECT_EQ(parse_url("https://h:443").value().text(), "https://h/");
+    EXPECT_EQ(parse_url("http://h:443/").value().text(), "http://h:443/");
 }
 
 TEST(Loopback, IsOnlyWhatNeedsNoLookUp) {
