@@ -51,35 +51,44 @@ Error stopped_waiting(const Task& task) {
     return {Code::unavailable, "the helper ends while it waits for " + task.unit + ".service"};
 }
 
-// A unit of this name that an earlier helper started: until it has ended and its name is free.
-Result<void> start_after_earlier(Systemd& systemd, const Task& task, const TaskOutput& output,
-                                 const Alarm& alarm, const std::stop_token& stop) {
+// Until a unit of this name, which an earlier helper started, has ended.
+Result<void> wait_for_earlier(Systemd& systemd, const Task& task, const Alarm& alarm,
+                              const std::stop_token& stop) {
+    Patience patience;
+    bool told = false;
+    while (!stop.stop_requested()) {
+        const Result<Systemd::State> state = systemd.state();
+        if (!patience.lasts(state.ok())) return state.error();
+        const bool busy = !state || state.value().running || state.value().job;
+        if (state && state.value().failed) systemd.forget_failure();
+        if (busy && !told && task.on_line) task.on_line("waiting for " + task.unit + ".service to end");
+        told = told || busy;
+        // The name of one that has ended is free a moment later.
+        const Result<bool> waited =
+            systemd.wait(alarm.fd(), busy ? std::chrono::milliseconds(limits::systemd_look_every)
+                                          : limits::task_look_every);
+        if (!waited) return waited.error();
+        if (!busy) return {};
+    }
+    return stopped_waiting(task);
+}
+
+Result<void> start(Systemd& systemd, const Task& task, const TaskOutput& output, const Alarm& alarm,
+                   const std::stop_token& stop) {
     const Result<ManagerFacts> facts = systemd.facts();
     if (!facts) return facts.error();
     const std::vector<UnitProperty> properties = unit_properties(task, facts.value());
-    Patience patience;
-    Clock::time_point busy = Clock::now();
-    bool told = false;
-    while (!stop.stop_requested()) {
+    // Each round waits for one that ran, or a moment.
+    constexpr int rounds = 600;
+    for (int round = 0; round < rounds; ++round) {
+        if (stop.stop_requested()) return stopped_waiting(task);
         const Result<Systemd::Start> started = systemd.start(properties, output.fd());
         if (!started) return started.error();
         if (started.value() == Systemd::Start::started) return {};
-        const Result<Systemd::State> state = systemd.state();
-        if (!patience.lasts(state.ok())) return state.error();
-        if (state && (state.value().running || state.value().job)) {
-            busy = Clock::now();
-            if (!told && task.on_line) task.on_line("waiting for " + task.unit + ".service to end");
-            told = true;
-        } else if (Clock::now() - busy > limits::systemd_answer) {
-            return Error{
-                Code::conflict,
-                task.unit + ".service is there and doesn't run; see \"systemctl status " + task.unit + "\""};
-        }
-        if (state && state.value().failed) systemd.forget_failure();
-        const Result<bool> waited = systemd.wait(alarm.fd(), limits::task_look_every);
-        if (!waited) return waited.error();
+        if (Result<void> over = wait_for_earlier(systemd, task, alarm, stop); !over) return over;
     }
-    return stopped_waiting(task);
+    return Error{Code::conflict,
+                 task.unit + ".service is there and doesn't run; see \"systemctl status " + task.unit + "\""};
 }
 
 Result<UnitEnd> follow(Systemd& systemd, const Task& task, TaskOutput& output, const Alarm& alarm,
@@ -120,7 +129,7 @@ Result<TaskResult> UnitRunner::run(const Task& task, const std::stop_token& stop
     Result<Systemd> systemd = Systemd::connect(bus_address_, task.unit + ".service");
     if (!systemd) return systemd.error();
     const Alarm alarm(stop);
-    const Result<void> started = start_after_earlier(systemd.value(), task, output.value(), alarm, stop);
+    const Result<void> started = start(systemd.value(), task, output.value(), alarm, stop);
     if (!started) return started.error();
     const Result<UnitEnd> end = follow(systemd.value(), task, output.value(), alarm, stop);
     output.value().finish();

@@ -59,6 +59,8 @@ inline constexpr std::size_t last_words_bytes = 400;
 // pyxis: its source's archive has 200 KB, its library 100 KB.
 inline constexpr std::size_t source_archive_bytes = 16 * 1024 * 1024;
 inline constexpr std::size_t built_library_bytes = 16 * 1024 * 1024;
+// Unpacking it: a second, on a busy machine a few.
+inline constexpr std::chrono::seconds unpack_deadline{120};
 // What its build may take, for each process and in all: a C compiler at -O2 takes some 100 MB.
 inline constexpr std::size_t build_memory_bytes = std::size_t{2} * 1024 * 1024 * 1024;
 // The program in the proof's container has 10 KB, with debugging information 30.

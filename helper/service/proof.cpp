@@ -18,6 +18,7 @@ namespace llmgw::service {
 namespace {
 
 constexpr const char* container = "llmgw-proof";
+constexpr unsigned nobody = 65534;  // slurm/nobody.hpp
 
 std::optional<long> number_in(const std::string& path) {
     constexpr std::size_t most = 64;
@@ -52,14 +53,17 @@ Result<std::string> find_program(const std::string& search_path, const std::stri
     return Error{Code::missing, name + " is not installed; install squashfs-tools"};
 }
 
+std::string beside(const std::string& program, const std::string& name) {
+    return program.substr(0, program.rfind('/') + 1) + name;
+}
+
 Result<void> check_capabilities(const std::string& enroot) {
     constexpr std::uint64_t one = 1;
     const std::pair<const char*, std::uint64_t> programs[] = {
         {"enroot-mksquashovlfs", one << cap_sys_admin},
         {"enroot-aufs2ovlfs", one << cap_sys_admin | one << cap_mknod}};
-    const std::string directory = enroot.substr(0, enroot.rfind('/') + 1);
     for (const auto& [name, wanted] : programs) {
-        const std::string path = directory + name;
+        const std::string path = beside(enroot, name);
         if (::access(path.c_str(), F_OK) != 0) continue;
         const Result<std::uint64_t> has = file_capabilities(path);
         if (!has) return has.error();
@@ -78,6 +82,7 @@ class Attempt {
 
     Result<void> run() {
         Result<void> proved = prepare();
+        if (proved && proof_.capabilities) proved = convert_layer();
         if (proved) proved = create_and_start();
         // Also what a failed or killed one left; unless the helper ends, which must not take long.
         if (!stop_.stop_requested()) {
@@ -149,6 +154,30 @@ class Attempt {
             write_file_atomically(tree + "/bin/sh", init.value(), 0755, Durability::volatile_);
         if (!shell) return shell;
         return write_file_atomically(tree + "/llmgw-proof", token_ + "\n", 0644, Durability::volatile_);
+    }
+
+    // What an import does to each layer of an image: where file capabilities are there and don't work, only
+    // this tells.
+    Result<void> convert_layer() {
+        const std::string program = beside(proof_.enroot, "enroot-aufs2ovlfs");
+        if (::access(program.c_str(), X_OK) != 0) return {};
+        const std::string layer = place_ + "/layer";
+        if (Result<void> made = make_directories(layer + "/opaque", 0755); !made) return made;
+        for (const char* whiteout : {"/.wh.gone", "/opaque/.wh..wh..opq"}) {
+            const Result<void> made =
+                write_file_atomically(layer + whiteout, "", 0644, Durability::volatile_);
+            if (!made) return made;
+        }
+        for (const std::string& directory : {layer + "/opaque", layer}) {
+            if (::geteuid() == 0 && ::lchown(directory.c_str(), nobody, nobody) != 0) {
+                return Error{Code::internal,
+                             "cannot change the owner of " + directory + ": " + reason_of(errno)};
+            }
+        }
+        Task convert = task({program, layer});
+        convert.unprivileged = convert.keep_capabilities = true;
+        const Result<std::string> converted = done(convert, "enroot-aufs2ovlfs");
+        return converted ? Result<void>() : converted.error();
     }
 
     Result<void> create_and_start() {

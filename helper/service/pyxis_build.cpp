@@ -128,10 +128,11 @@ Result<std::string> compile(const PyxisBuild& build, TaskRunner& runner, const s
     if (!work) return work.error();
     const Result<std::string> source = take_source(build, work.value());
     if (!source) return source.error();
-    const Task unpack = confined(
+    Task unpack = confined(
         build, work.value(),
         {tar.value(), "--extract", "--gzip", "--file=" + source.value(), "--directory=" + work.value().tree,
          "--strip-components=1", "--no-same-owner", "--no-same-permissions"});
+    unpack.deadline = limits::unpack_deadline;
     if (Result<void> unpacked = run_task(unpack, runner, stop, "unpacking pyxis's source"); !unpacked) {
         return unpacked.error();
     }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "built_paths.hpp"
 #include "posix/child_runner.hpp"
 #include "posix/file.hpp"
 #include "unit/temporary.hpp"
@@ -129,9 +130,9 @@ TEST_F(ProveContainers, is_not_fooled_by_what_only_looks_like_a_container) {
 
 TEST_F(ProveContainers, ends_an_enroot_that_hangs) {
     script("[ \"$1\" = start ] || exit 0; echo waiting; exec sleep 1000");
-    proof_.deadline = 2s;
+    proof_.deadline = 10s;
     EXPECT_EQ(refusal(), "enroot start: " + proof_.enroot +
-                             " took longer than 2 s and was ended; its last line: \"waiting\"");
+                             " took longer than 10 s and was ended; its last line: \"waiting\"");
 }
 
 TEST_F(ProveContainers, returns_when_the_helper_ends) {
@@ -160,6 +161,21 @@ TEST_F(ProveContainers, notices_capabilities_that_are_gone) {
         0) {
         EXPECT_TRUE(prove());
     }
+}
+
+TEST_F(ProveContainers, converts_a_layer_as_an_import_does) {
+    proof_.capabilities = true;
+    const std::string program = file("bin/enroot-aufs2ovlfs");
+    std::ofstream(program)
+        << "#!/bin/sh\necho \"cannot convert $(id -u) $(cd \"$1\" && find . -type f | sort | "
+           "tr '\\n' ' ')\"; exit 1\n";
+    fs::permissions(program, fs::perms(0755));
+    const unsigned char bytes[20] = {1, 0, 0, 2, 0, 0, 0x20, 0x08};
+    if (::setxattr(program.c_str(), "security.capability", bytes, sizeof bytes, 0) != 0) {
+        GTEST_SKIP() << "file capabilities can't be set here";
+    }
+    EXPECT_EQ(refusal(),
+              "enroot-aufs2ovlfs: cannot convert 65534 ./.wh.gone ./opaque/.wh..wh..opq (exit code 1)");
 }
 
 TEST_F(ProveContainers, wants_nvidia_s_hook_to_have_run_where_gpus_are) {
