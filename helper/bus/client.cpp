@@ -1,42 +1,13 @@
 #include "bus/client.hpp"
 
+#include "bus/bus_error.hpp"
 #include "bus/connection.hpp"
 #include "bus/manager.hpp"
 
 namespace llmgw::bus {
 namespace {
 
-struct BusError {
-    sd_bus_error raw = SD_BUS_ERROR_NULL;
-    BusError() = default;
-    BusError(const BusError&) = delete;
-    BusError& operator=(const BusError&) = delete;
-    ~BusError() { ::sd_bus_error_free(&raw); }
-};
-
 constexpr std::uint64_t deadline_us = 30'000'000;
-
-Error error_of(const BusError& error, const HelperAddress& helper) {
-    const std::string text = error.raw.message == nullptr ? "no answer" : error.raw.message;
-    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
-        ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
-        return {Code::unavailable, "llmgw-slurm-helper is not running on this machine (nobody has the name " +
-                                       helper.name +
-                                       " on the bus); see \"systemctl status llmgw-slurm-helper\""};
-    }
-    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_ACCESS_DENIED)) {
-        // The bus's own words are about its policy's rules; the helper's say who denies what.
-        if (!text.starts_with("Rejected send message")) return {Code::denied, text};
-        return {Code::denied,
-                std::string("only root and members of the group ") + admin_group + " may do this"};
-    }
-    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_NO_REPLY) ||
-        ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_TIMEOUT)) {
-        return {Code::timeout, text};
-    }
-    if (::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_INVALID_ARGS)) return {Code::invalid, text};
-    return {Code::internal, text};
-}
 
 template <class... Arguments>
 Result<std::string> call(const HelperAddress& helper, const std::string& method, const char* types,

@@ -149,6 +149,62 @@ int recheck(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
     });
 }
 
+int plan(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
+    return handle(message, data, error, Who::admins, [](ManagerPort& port, Answer<std::string> answer) {
+        port.plan(false, std::move(answer));
+        return 0;
+    });
+}
+
+int doctor(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
+    return handle(message, data, error, Who::admins, [](ManagerPort& port, Answer<std::string> answer) {
+        port.plan(true, std::move(answer));
+        return 0;
+    });
+}
+
+// Answers at once with the path of a job.
+template <class Body>
+int handle_job(sd_bus_message* message, void* data, sd_bus_error* error, Body body) noexcept {
+    const auto report = [&](const char*, const char* what) {
+        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
+    };
+    return contained("method", -EIO, report, [&] {
+        if (!may_act(message)) {
+            return ::sd_bus_error_setf(error, SD_BUS_ERROR_ACCESS_DENIED,
+                                       "only root and members of the group %s may do this", admin_group);
+        }
+        const Result<std::uint32_t> job = body(object_of(data).port);
+        if (!job) return ::sd_bus_error_set(error, error_name(job.error().code), job.error().message.c_str());
+        return ::sd_bus_reply_method_return(message, "o", job_path(job.value()).c_str());
+    });
+}
+
+int apply(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
+    return handle_job(message, data, error, [](ManagerPort& port) { return port.apply(); });
+}
+
+int uninstall(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
+    return handle_job(message, data, error, [&](ManagerPort& port) -> Result<std::uint32_t> {
+        int force = 0;
+        if (::sd_bus_message_read(message, "b", &force) < 0)
+            return Error{Code::invalid, "a boolean is wanted"};
+        return port.uninstall(force != 0);
+    });
+}
+
+// The last one, under way or ended.
+int job_property(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* data,
+                 sd_bus_error* error) noexcept {
+    const auto report = [&](const char*, const char* what) {
+        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
+    };
+    return contained("property", -EIO, report, [&] {
+        const std::vector<std::uint32_t> ids = object_of(data).port.jobs();
+        return ::sd_bus_message_append(reply, "o", ids.empty() ? "/" : job_path(ids.back()).c_str());
+    });
+}
+
 int property(sd_bus*, const char*, const char*, const char* name, sd_bus_message* reply, void* data,
              sd_bus_error* error) noexcept {
     const auto report = [&](const char*, const char* what) {
@@ -177,6 +233,18 @@ const sd_bus_vtable vtable[] = {
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Recheck", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", message), recheck,
                             SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Plan", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json), plan,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Doctor", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json), doctor,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_NO_ARGS, SD_BUS_RESULT("o", job), apply,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Uninstall", SD_BUS_ARGS("b", force), SD_BUS_RESULT("o", job), uninstall,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_SIGNAL_WITH_ARGS("JobStarted", SD_BUS_ARGS("o", job), 0),
+    SD_BUS_SIGNAL_WITH_ARGS("JobEnded", SD_BUS_ARGS("o", job, "s", state, "s", message), 0),
+    SD_BUS_SIGNAL("StatusChanged", "", 0),
+    SD_BUS_PROPERTY("Job", "o", job_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     SD_BUS_PROPERTY("Version", "s", property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     SD_BUS_PROPERTY("Machine", "s", property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     SD_BUS_PROPERTY("State", "s", property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -216,6 +284,7 @@ Result<Manager> Manager::connect(const EventLoop& loop, const std::string& addre
     int result =
         ::sd_bus_add_object_vtable(raw, nullptr, object_path, interface_name, vtable, &state->object);
     if (result < 0) return failure("put an object on the bus", result);
+    if (Result<void> added = add_job_objects(raw, port); !added) return added.error();
     result = ::sd_bus_attach_event(raw, loop.raw(), SD_EVENT_PRIORITY_NORMAL);
     if (result < 0) return failure("serve the bus", result);
     ::sd_bus_set_exit_on_disconnect(raw, 1);
@@ -227,6 +296,27 @@ Result<Manager> Manager::connect(const EventLoop& loop, const std::string& addre
 void Manager::changed() {
     ::sd_bus_emit_properties_changed(state_->connection.get(), object_path, interface_name, "State", "Reason",
                                      nullptr);
+}
+
+void Manager::status_changed() {
+    ::sd_bus_emit_signal(state_->connection.get(), object_path, interface_name, "StatusChanged", "");
+}
+
+void Manager::job_started(const Job& job) {
+    sd_bus* bus = state_->connection.get();
+    ::sd_bus_emit_signal(bus, object_path, interface_name, "JobStarted", "o", job_path(job.id).c_str());
+    ::sd_bus_emit_properties_changed(bus, object_path, interface_name, "Job", nullptr);
+}
+
+void Manager::job_changed(const Job& job) {
+    emit_job_changed(state_->connection.get(), job.id);
+}
+
+void Manager::job_ended(const Job& job) {
+    sd_bus* bus = state_->connection.get();
+    emit_job_changed(bus, job.id);
+    ::sd_bus_emit_signal(bus, object_path, interface_name, "JobEnded", "oss", job_path(job.id).c_str(),
+                         job.state.c_str(), job.message.c_str());
 }
 
 }  // namespace llmgw::bus

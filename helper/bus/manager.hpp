@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bus/event_loop.hpp"
+#include "bus/job_objects.hpp"
 #include "core/result.hpp"
 
 namespace llmgw::bus {
@@ -25,13 +26,17 @@ inline constexpr const char* admin_group = "llmgw-slurm";
 template <class T>
 using Answer = std::function<void(Result<T>)>;
 
-class ManagerPort {
+class ManagerPort : public JobSource {
   public:
-    virtual ~ManagerPort() = default;
+    ~ManagerPort() override = default;
     virtual void describe(Answer<std::string> answer) = 0;  // JSON, docs/dbus.md
     virtual void set_containers(bool on, Answer<std::string> answer) = 0;
     virtual void set_gate(const std::string& mode, Answer<std::string> answer) = 0;
     virtual void recheck(Answer<std::string> answer) = 0;
+    virtual void plan(bool thorough, Answer<std::string> answer) = 0;  // JSON, docs/dbus.md
+    // The job that does it: the one under way, or a new one.
+    virtual Result<std::uint32_t> apply() = 0;
+    virtual Result<std::uint32_t> uninstall(bool force) = 0;
     // Properties.
     [[nodiscard]] virtual std::string machine() const = 0;
     [[nodiscard]] virtual std::string state() const = 0;
@@ -49,6 +54,11 @@ class Manager {
 
     // State or reason changed: emits PropertiesChanged.
     void changed();
+    // Something else that Describe tells changed: emits StatusChanged.
+    void status_changed();
+    void job_started(const Job& job);
+    void job_changed(const Job& job);
+    void job_ended(const Job& job);
 
   private:
     struct State;

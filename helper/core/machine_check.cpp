@@ -42,14 +42,18 @@ std::optional<std::string> why_not(const MachineFacts& facts, const WantedVersio
     const PluginFacts& plugin = facts.pyxis.value();
     if (plugin.type != "spank" || plugin.name != "pyxis")
         return facts.pyxis_file.value().path + " is not pyxis";
-    if (major_minor(plugin.slurm) != major_minor(facts.slurm.value())) {
-        return "pyxis was built for Slurm " + major_minor(plugin.slurm) + ", this machine has " +
+    const bool fits = facts.pyxis_is_ours ? is_of_slurm(plugin.slurm, facts.slurm.value())
+                                          : major_minor(plugin.slurm) == major_minor(facts.slurm.value());
+    if (!fits) {
+        return "pyxis was built for Slurm " + full_version(plugin.slurm) + ", this machine has " +
                facts.slurm.value();
     }
     if (plugin.version != wanted.pyxis) {
         return "pyxis is " + known(plugin.version) + ", wanted is " + wanted.pyxis;
     }
-    return unsafe_stack(facts.plugstack.value());
+    if (std::optional<std::string> unsafe = unsafe_stack(facts.plugstack.value())) return unsafe;
+    if (!facts.proven) return "no container was started yet with what is installed now";
+    return std::nullopt;
 }
 
 std::map<std::string, std::string> versions_in(const MachineFacts& facts) {
@@ -81,6 +85,15 @@ MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& want
     return check;
 }
 
+MachineCheck not_ready(const MachineCheck& check, const std::string& reason) {
+    MachineCheck changed = check;
+    const std::string text = cleaned(reason, limits::message_bytes);
+    changed.node = {check.node.machine, false, text, check.node.boot, check.node.oci, {}, {}, {}, {}};
+    changed.report.ready = false;
+    changed.report.reason = text;
+    return changed;
+}
+
 std::string major_minor(const std::string& version) {
     const std::size_t first = version.find('.');
     if (first == std::string::npos) return version;
@@ -89,6 +102,14 @@ std::string major_minor(const std::string& version) {
 
 std::string major_minor(std::uint32_t stamp) {
     return std::to_string((stamp >> 16) & 0xff) + "." + two_digits((stamp >> 8) & 0xff);
+}
+
+bool is_of_slurm(std::uint32_t stamp, const std::string& version) {
+    return full_version(stamp) == version.substr(0, version.find('-'));
+}
+
+std::string full_version(std::uint32_t stamp) {
+    return major_minor(stamp) + "." + std::to_string(stamp & 0xff);
 }
 
 }  // namespace llmgw

@@ -39,8 +39,12 @@ struct MachineFacts {
     // Of the library that plugstack.conf names; only looked at if it names one.
     Result<FileFacts> pyxis_file = Error{};
     Result<PluginFacts> pyxis = Error{};
+    // It is the library that we build: then its stamp must be this Slurm's to the micro version. A site's own
+    // only has to be one that Slurm loads.
+    bool pyxis_is_ours = false;
     Result<FileFacts> enroot_file = Error{};
     Result<std::string> enroot = Error{};  // "4.2.1"
+    bool proven = false;                   // a user's container started with what is there now
 };
 
 struct MachineCheck {
@@ -53,8 +57,14 @@ struct MachineCheck {
 MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& wanted,
                            const std::string& helper_version);
 
+// The same machine, not ready for this reason.
+MachineCheck not_ready(const MachineCheck& check, const std::string& reason);
+
 // "22.05" of "22.05.8" or of a plugin's stamp.
 std::string major_minor(const std::string& version);
 std::string major_minor(std::uint32_t stamp);
+std::string full_version(std::uint32_t stamp);  // "22.05.8"
+// To the micro version; "24.11.0-0rc1" is 24.11.0.
+bool is_of_slurm(std::uint32_t stamp, const std::string& version);
 
 }  // namespace llmgw

@@ -24,6 +24,7 @@ struct Context {
     std::ostream& out;
     std::ostream& err;
     int exit_code = exit_fine;  // set by the subcommand that ran
+    bool terminal = false;      // `out` is one
     // Where this machine's helper is; the bus empty: the system's.
     std::string bus_address = {};
     std::string bus_name = "org.llmgw.Slurm1";
@@ -35,6 +36,10 @@ void add_status(CLI::App& app, Context& context);
 void add_containers(CLI::App& app, Context& context);
 void add_gate(CLI::App& app, Context& context);
 void add_recheck(CLI::App& app, Context& context);
+void add_plan(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_apply(CLI::App& app, Context& context);
+void add_uninstall(CLI::App& app, Context& context);
 
 // All arguments of a call, the program's name first -> exit code. Everything is caught and said in
 // `context.err`.

@@ -19,6 +19,10 @@ int run(int argc, const char* const* argv, Context& context) {
         add_containers(app, context);
         add_gate(app, context);
         add_recheck(app, context);
+        add_plan(app, context);
+        add_apply(app, context);
+        add_doctor(app, context);
+        add_uninstall(app, context);
         try {
             app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "bus/client.hpp"
+#include "bus/follow.hpp"
 #include "core/limits.hpp"
 #include "core/shown.hpp"
 #include "ctl/context.hpp"
@@ -36,6 +37,33 @@ int show_status(Context& context, bool as_json) {
     return everything_ready(status.value()) ? exit_fine : exit_failed;
 }
 
+// Until Ctrl-C, or until everything is ready.
+int watch_status(Context& context, bool as_json) {
+    std::string last;
+    const auto show = [&] {
+        const Result<std::string> text = bus::call_helper(helper_of(context), "Describe");
+        const Result<Value> status =
+            text ? json::parse(text.value(), {limits::answer_bytes, limits::json_depth})
+                 : Result<Value>(text.error());
+        const std::string shown =
+            !status   ? "llmgw-slurm: " + printable(status.error().message, limits::message_bytes) + "\n"
+            : as_json ? json::dump(status.value()) + "\n"
+                      : status_text(status.value());
+        if (shown != last) {
+            // A fresh screen on a terminal; elsewhere one state after another.
+            context.out << (context.terminal && !as_json ? "\033[H\033[2J"
+                            : last.empty() || as_json    ? ""
+                                                         : "\n")
+                        << shown << std::flush;
+        }
+        last = shown;
+        context.exit_code = status && everything_ready(status.value()) ? exit_fine : exit_failed;
+        return context.exit_code != exit_fine && context.out.good();
+    };
+    const Result<void> watched = bus::watch_helper(helper_of(context), show);
+    return watched ? context.exit_code : failed(context, watched.error());
+}
+
 int tell(Context& context, const Result<std::string>& said) {
     if (!said) return failed(context, said.error());
     context.out << printable(said.value(), limits::message_bytes) << '\n';
@@ -44,6 +72,7 @@ int tell(Context& context, const Result<std::string>& said) {
 
 struct Arguments {
     bool as_json = false;
+    bool watch = false;
     std::string word;
 };
 
@@ -54,7 +83,11 @@ void add_status(CLI::App& app, Context& context) {
     CLI::App* status = app.add_subcommand("status", "each machine with its state, and the gate");
     status->footer("Exit code: 0 when every machine is ready, 1 when one isn't or nobody answers.");
     status->add_flag("--json", arguments->as_json, "as JSON (docs/dbus.md)");
-    status->callback([arguments, &context] { context.exit_code = show_status(context, arguments->as_json); });
+    status->add_flag("--watch", arguments->watch, "again at each change, until every machine is ready");
+    status->callback([arguments, &context] {
+        context.exit_code = arguments->watch ? watch_status(context, arguments->as_json)
+                                             : show_status(context, arguments->as_json);
+    });
 }
 
 void add_containers(CLI::App& app, Context& context) {

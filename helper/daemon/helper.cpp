@@ -45,17 +45,35 @@ std::vector<std::string> names_of(const KnownMachines& machines) {
 
 }  // namespace
 
-Helper::Helper(Options options, WantedVersions wanted, bus::EventLoop& loop, Mailbox& mailbox)
+Helper::Helper(Options options, WantedVersions wanted, service::SetupPort* setup, bus::EventLoop& loop,
+               Mailbox& mailbox)
     : options_(std::move(options)),
       wanted_(std::move(wanted)),
       loop_(loop),
       mailbox_(mailbox),
-      gate_(options_.run_dir, options_.state_dir) {}
+      gate_(options_.run_dir, options_.state_dir),
+      setup_(setup, options_.state_dir, mailbox, job_events()) {}
 
 Helper::~Helper() = default;
 
-void Helper::start(std::function<void()> changed) {
-    changed_ = std::move(changed);
+SetupJobs::Events Helper::job_events() {
+    return {[this](const Job& job) {
+                publish();
+                listeners_.job_started(job);
+            },
+            [this](const Job& job) {
+                publish();
+                listeners_.job_changed(job);
+            },
+            [this](const Job& job) {
+                publish();
+                listeners_.job_ended(job);
+                check([](const Result<std::string>&) {});
+            }};
+}
+
+void Helper::start(Listeners listeners) {
+    listeners_ = std::move(listeners);
     load_kept_settings();
     reporter_.emplace(options_.leader, mailbox_, [this](const Result<void>& sent) { on_reported(sent); });
     settings_watcher_.emplace(options_.leader, mailbox_,
@@ -80,25 +98,40 @@ void Helper::check(bus::Answer<std::string> answer) {
 }
 
 void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std::string>& answer) {
-    MachineCheck fresh = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
-    const bool different = !check_ || !(fresh == *check_);
-    check_ = std::move(fresh);
+    check_ = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
     const Result<void> watched = loop_.watch_directories(gathered.watch, [this] { look_again(); });
     if (!watched) log(Level::warning, watched.error().message);
-    publish_node();
+    publish();
     update_gate();
-    if (different) {
-        log(Level::info, (check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
-        reporter_->send(check_->report);
-        notify_status(check_->node.reason);
-        changed_();
-    }
-    answer(std::string(check_->node.ready ? "ready: " : "not ready: ") + check_->node.reason);
+    setup_.machine_is(*check_);
+    answer(std::string(shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
+}
+
+// A machine that isn't ready says what is being done about it, or why that failed; one that is being taken
+// back is not ready from the beginning of that.
+MachineCheck Helper::as_shown() const {
+    MachineCheck shown = *check_;
+    if (shown.node.ready && !setup_.withdrawn()) return shown;
+    if (const std::string reason = setup_.reason(); !reason.empty()) shown = not_ready(shown, reason);
+    return shown;
+}
+
+void Helper::publish() {
+    if (!check_) return;
+    MachineCheck fresh = as_shown();
+    const bool different = !shown_ || !(fresh == *shown_);
+    shown_ = std::move(fresh);
+    publish_node();
+    if (!different) return;
+    log(Level::info, (shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
+    reporter_->send(shown_->report);
+    notify_status(shown_->node.reason);
+    listeners_.changed();
 }
 
 void Helper::publish_node() {
     const std::string path = options_.run_dir + "/node";
-    const std::string text = format_node_state(check_->node);
+    const std::string text = format_node_state(shown_->node);
     if (state_file_says(path, text)) return;
     const Result<void> written = write_file_atomically(path, text, everyone_reads, Durability::volatile_);
     if (!written) log(Level::error, written.error().message);
@@ -159,6 +192,8 @@ void Helper::take_settings(const Settings& settings) {
                                   [this](const Result<KnownMachines>& answer) { on_machines(answer); });
     }
     update_gate();
+    setup_.settings_are(resolve_settings(settings, {options_.paths.machine}));
+    listeners_.status_changed();
 }
 
 void Helper::on_machines(const Result<KnownMachines>& answer) {
@@ -167,6 +202,7 @@ void Helper::on_machines(const Result<KnownMachines>& answer) {
     if (!answer || !is_controller()) return;
     machines_ = answer.value();
     update_gate();
+    listeners_.status_changed();
 }
 
 bool Helper::is_controller() const {
@@ -203,12 +239,12 @@ Result<void> Helper::publish_gate() {
 }
 
 std::string Helper::state() const {
-    if (!check_) return "checking";
-    return check_->node.ready ? "ready" : "not-ready";
+    if (!shown_) return "checking";
+    return shown_->node.ready ? "ready" : "not-ready";
 }
 
 std::string Helper::reason() const {
-    return check_ ? check_->node.reason : "being looked at";
+    return shown_ ? shown_->node.reason : "being looked at";
 }
 
 std::string Helper::description(const Result<KnownMachines>& machines) const {
@@ -280,6 +316,26 @@ void Helper::set_gate(const std::string& mode, bus::Answer<std::string> answer) 
     if (const Result<void> forced = gate_.force(*wanted); !forced) return answer(forced.error());
     if (const Result<void> done = publish_gate(); !done) return answer(done.error());
     answer("the gate is " + mode);
+}
+
+void Helper::plan(bool thorough, bus::Answer<std::string> answer) {
+    setup_.plan(thorough, answer);
+}
+
+Result<std::uint32_t> Helper::apply() {
+    const Result<Job> job = setup_.apply();
+    return job ? Result<std::uint32_t>(job.value().id) : job.error();
+}
+
+Result<std::uint32_t> Helper::uninstall(bool force) {
+    const Result<Job> job = setup_.uninstall(force);
+    return job ? Result<std::uint32_t>(job.value().id) : job.error();
+}
+
+std::vector<std::uint32_t> Helper::jobs() const {
+    std::vector<std::uint32_t> ids;
+    for (const Job& job : setup_.jobs()) ids.push_back(job.id);
+    return ids;
 }
 
 void Helper::recheck(bus::Answer<std::string> answer) {

@@ -16,18 +16,30 @@
 #include "daemon/gate_keeper.hpp"
 #include "daemon/mailbox.hpp"
 #include "daemon/options.hpp"
+#include "daemon/setup_jobs.hpp"
 #include "daemon/watchers.hpp"
 #include "service/machine_facts.hpp"
 
 namespace llmgw::daemon {
 
+// What others hear of.
+struct Listeners {
+    std::function<void()> changed = [] {};         // state or reason is another
+    std::function<void()> status_changed = [] {};  // something else that describe() tells is another
+    std::function<void(const Job&)> job_started = [](const Job&) {};
+    std::function<void(const Job&)> job_changed = [](const Job&) {};
+    std::function<void(const Job&)> job_ended = [](const Job&) {};
+};
+
 class Helper final : public bus::ManagerPort {
   public:
-    Helper(Options options, WantedVersions wanted, bus::EventLoop& loop, Mailbox& mailbox);
+    // `setup` null: it only looks. It must outlive the helper.
+    Helper(Options options, WantedVersions wanted, service::SetupPort* setup, bus::EventLoop& loop,
+           Mailbox& mailbox);
     ~Helper() override;
 
-    // Called once. `changed` is called when state or reason is another.
-    void start(std::function<void()> changed);
+    // Called once.
+    void start(Listeners listeners);
     // Looks at the machine again soon; many calls are one look.
     void look_again();
 
@@ -35,6 +47,11 @@ class Helper final : public bus::ManagerPort {
     void set_containers(bool on, bus::Answer<std::string> answer) override;
     void set_gate(const std::string& mode, bus::Answer<std::string> answer) override;
     void recheck(bus::Answer<std::string> answer) override;
+    void plan(bool thorough, bus::Answer<std::string> answer) override;
+    Result<std::uint32_t> apply() override;
+    Result<std::uint32_t> uninstall(bool force) override;
+    [[nodiscard]] const Job* job(std::uint32_t id) const override { return setup_.find(id); }
+    [[nodiscard]] std::vector<std::uint32_t> jobs() const override;
     [[nodiscard]] std::string machine() const override { return options_.paths.machine; }
     [[nodiscard]] std::string state() const override;
     [[nodiscard]] std::string reason() const override;
@@ -48,7 +65,10 @@ class Helper final : public bus::ManagerPort {
     void take_settings(const Settings& settings);
     void leader_said(const Error* error);
     void settings_said(const std::string& problem);
+    void publish();
     void publish_node();
+    [[nodiscard]] MachineCheck as_shown() const;
+    SetupJobs::Events job_events();
     void update_gate();
     Result<void> publish_gate();
     void load_kept_settings();
@@ -60,9 +80,10 @@ class Helper final : public bus::ManagerPort {
     const WantedVersions wanted_;
     bus::EventLoop& loop_;
     Mailbox& mailbox_;
-    std::function<void()> changed_;
+    Listeners listeners_;
 
-    std::optional<MachineCheck> check_;
+    std::optional<MachineCheck> check_;  // as it was found
+    std::optional<MachineCheck> shown_;  // with what is being done about it
     std::optional<Settings> settings_;
     std::string settings_problem_;
     std::optional<KnownMachines> machines_;
@@ -74,6 +95,7 @@ class Helper final : public bus::ManagerPort {
     // Last: their threads use what is above.
     Errands checks_;
     Errands errands_;
+    SetupJobs setup_;
     std::optional<Reporter> reporter_;
     std::optional<SettingsWatcher> settings_watcher_;
     std::optional<MachinesWatcher> machines_watcher_;

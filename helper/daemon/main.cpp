@@ -6,10 +6,13 @@
 #include "bus/event_loop.hpp"
 #include "bus/manager.hpp"
 #include "bus/notify.hpp"
+#include "bus/unit_runner.hpp"
 #include "daemon/helper.hpp"
 #include "daemon/options.hpp"
 #include "posix/file.hpp"
+#include "service/path_check.hpp"
 #include "service/releases.hpp"
+#include "service/setup.hpp"
 #include "slurm/plugin_file.hpp"
 
 using namespace llmgw;
@@ -30,7 +33,19 @@ void block_signals() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-Result<void> serve(const daemon::Options& options, const WantedVersions& wanted) {
+service::SetupOptions setup_options(const daemon::Options& options) {
+    service::SetupOptions setup;
+    setup.paths = options.paths;
+    setup.run_dir = options.run_dir;
+    setup.state_dir = options.state_dir;
+    setup.fetch = options.fetch;
+    setup.guard_dir = options.guard_dir;
+    setup.proof_init = options.proof_init;
+    setup.conduct = options.observe ? Conduct::observe : Conduct::manage;
+    return setup;
+}
+
+Result<void> serve(const daemon::Options& options, const Releases& releases) {
     Result<bus::EventLoop> created = bus::EventLoop::create();
     Result<std::unique_ptr<daemon::Mailbox>> mailbox = daemon::Mailbox::create();
     if (!created) return created.error();
@@ -38,7 +53,9 @@ Result<void> serve(const daemon::Options& options, const WantedVersions& wanted)
     bus::EventLoop& loop = created.value();
     daemon::Mailbox& letters = *mailbox.value();
 
-    daemon::Helper helper(options, wanted, loop, letters);
+    const std::unique_ptr<TaskRunner> runner = bus::best_runner(options.bus_address);
+    service::Setup setup(setup_options(options), releases, *runner);
+    daemon::Helper helper(options, releases.wanted(), &setup, loop, letters);
     Result<bus::Manager> manager = bus::Manager::connect(loop, options.bus_address, options.bus_name, helper);
     if (!manager) return manager.error();
     for (const int signal : {SIGTERM, SIGINT}) {
@@ -46,7 +63,10 @@ Result<void> serve(const daemon::Options& options, const WantedVersions& wanted)
     }
     if (Result<void> done = loop.on_signal(SIGHUP, [&] { helper.look_again(); }); !done) return done;
     if (Result<void> done = loop.on_readable(letters.fd(), [&] { letters.deliver(); }); !done) return done;
-    helper.start([&] { manager.value().changed(); });
+    bus::Manager& bus = manager.value();
+    helper.start(
+        {[&] { bus.changed(); }, [&] { bus.status_changed(); }, [&](const Job& job) { bus.job_started(job); },
+         [&](const Job& job) { bus.job_changed(job); }, [&](const Job& job) { bus.job_ended(job); }});
     notify_ready("looking at this machine");
     const int result = loop.run();
     notify_stopping();
@@ -61,16 +81,24 @@ int main(int argc, char** argv) {
     bool leave = false;
     const int parsed = daemon::parse_options(argc, argv, options, leave);
     if (leave) return parsed;
+    if (!options.probe_paths.empty()) return service::probe_here(options.probe_paths);
     if (!options.inspect_plugin.empty()) {
         return slurm::inspect_here(options.inspect_plugin, options.paths.slurm_library);
     }
     block_signals();
     ::umask(022);
-    const Result<WantedVersions> wanted = service::read_wanted_versions(options.releases);
-    if (!wanted) return fail(wanted.error());
+    const Result<service::ReleasesInForce> in_force =
+        service::releases_in_force(options.own_releases, options.releases);
+    if (!in_force) return fail(in_force.error());
+    const Releases& releases = in_force.value().releases;
     for (const std::string& directory : {options.run_dir, options.state_dir}) {
         if (const Result<void> made = make_directories(directory, 0755); !made) return fail(made.error());
     }
-    const Result<void> served = serve(options, wanted.value());
+    if (options.withdraw) {
+        const std::unique_ptr<TaskRunner> runner = bus::best_runner(options.bus_address);
+        const Result<void> done = service::Setup(setup_options(options), releases, *runner).withdraw();
+        return done ? 0 : fail(done.error());
+    }
+    const Result<void> served = serve(options, releases);
     return served ? 0 : fail(served.error());
 }

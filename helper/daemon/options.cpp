@@ -45,14 +45,33 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     app.add_option("--ca-file", options.leader.ca_file, "certificates to trust instead of the system's");
     app.add_option("--run-dir", options.run_dir, "where guard and gate read their state");
     app.add_option("--state-dir", options.state_dir, "what must survive a reboot");
-    app.add_option("--releases", options.releases, "the pinned versions");
+    app.add_option("--releases", options.releases, "the pinned versions, as they were installed");
+    app.add_option("--own-releases", options.own_releases,
+                   "the admin's own, used instead where the file is there");
+    app.add_option("--mirror", options.fetch.mirror,
+                   "where the pinned files are by name instead of at their origins: a URL or a directory");
+    app.add_option("--proxy", options.fetch.proxy, "for downloads");
+    app.add_option("--download-ca-file", options.fetch.ca_file,
+                   "certificates to trust in downloads instead of the system's");
+    app.add_option("--cache-dir", options.fetch.cache, "where downloads are kept");
+    app.add_flag("--observe", options.observe,
+                 "only look at this machine and start a container to prove that others set it up right");
     app.add_option("--plugstack", options.paths.plugstack, "Slurm's plugstack.conf");
     app.add_option("--slurm-conf-dir", options.paths.slurm_conf_dir, "Slurm's configuration directory");
     app.add_option("--slurm-library", options.paths.slurm_library, "libslurmfull.so, where it isn't found");
     app.add_option("--enroot", options.paths.enroot, "the enroot program");
+    app.add_option("--enroot-conf-dir", options.paths.enroot_conf_dir, "enroot's configuration directory");
+    app.add_option("--pyxis", options.paths.pyxis, "where pyxis's library is put");
+    app.add_option("--guard-dir", options.guard_dir, "where the guard's libraries are");
+    app.add_option("--proof-init", options.proof_init, "the program that the proof's image consists of");
     app.add_option("--bus-address", options.bus_address, "another bus than the system's");
     app.add_option("--bus-name", options.bus_name, "the name to take there");
     app.add_option("--inspect-plugin", options.inspect_plugin, "load a plugin, print what it is, and leave")
+        ->group("");
+    app.add_option("--probe-path", options.probe_paths, "say what a directory can do (USE=PATH), and leave")
+        ->group("");
+    app.add_flag("--withdraw", options.withdraw,
+                 "take this suite's lines out of plugstack.conf and leave: before its libraries are removed")
         ->group("");
     leave = true;
     try {
@@ -60,13 +79,14 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
-    if (options.inspect_plugin.empty() && !is_name(options.paths.machine)) {
+    if (options.inspect_plugin.empty() && options.probe_paths.empty() && !is_name(options.paths.machine)) {
         std::cerr << "llmgw-slurm-helper: " << shown(options.paths.machine)
                   << " is no name of a machine: " << name_rule << "; say --machine\n";
         return usage_error;
     }
     std::array<char, 4096> self{};
     if (::readlink("/proc/self/exe", self.data(), self.size() - 1) > 0) options.paths.inspector = self.data();
+    options.paths.proof = options.run_dir + "/proven";
     leave = false;
     return 0;
 }

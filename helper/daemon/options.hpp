@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "service/fetcher.hpp"
 #include "service/leader.hpp"
 #include "service/machine_facts.hpp"
 
@@ -14,9 +16,16 @@ struct Options {
     std::string run_dir = "/run/llmgw-slurm";
     std::string state_dir = "/var/lib/llmgw-slurm";
     std::string releases = "/usr/share/llmgw-slurm/releases.json";
+    std::string own_releases = "/etc/llmgw-slurm/releases.json";  // the admin's, instead of the above
+    service::FetchOptions fetch;
+    std::string guard_dir = LLMGW_PLUGIN_DIR;
+    std::string proof_init = LLMGW_LIBEXEC_DIR "/proof-init";
+    bool observe = false;
     std::string bus_address;
     std::string bus_name = "org.llmgw.Slurm1";
-    std::string inspect_plugin;  // --inspect-plugin: do that and nothing else
+    std::string inspect_plugin;            // --inspect-plugin: do that and nothing else
+    std::vector<std::string> probe_paths;  // --probe-path: do that and nothing else
+    bool withdraw = false;                 // --withdraw: do that and nothing else
 };
 
 // Fills `options`, or says why not (or the help) and returns an exit code.

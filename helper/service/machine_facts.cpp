@@ -3,6 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "core/limits.hpp"
+#include "core/state_text.hpp"
 #include "core/text.hpp"
 #include "posix/file.hpp"
 #include "posix/process.hpp"
@@ -63,7 +69,65 @@ std::string as_loaded(const std::string& plugin, const Result<slurm::Installatio
     return directory_of(installation.value().library) + "/" + plugin;
 }
 
+constexpr const char* proof_header = "llmgw-slurm-proof 1";
+constexpr mode_t everyone_reads = 0644;
+
+void add_fingerprint(std::vector<std::string>& subject, const std::string& path) {
+    const Result<FileStamp> stamp = stamp_of(path);
+    if (stamp) subject.push_back(path + "=" + stamp.value().text());
+}
+
+// Files of a directory and of those in it; hooks, mounts and settings of enroot are two levels deep.
+void add_files(std::vector<std::string>& subject, const std::string& directory, const std::string& prefix,
+               int depth) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename();
+        if (!name.starts_with(prefix)) continue;
+        std::error_code ignored;
+        if (entry->is_directory(ignored)) {
+            if (depth > 0) add_files(subject, entry->path(), "", depth - 1);
+        } else {
+            add_fingerprint(subject, entry->path());
+        }
+    }
+}
+
+bool is_proven(const MachinePaths& paths) {
+    const Result<StateFile> file = read_state_file(paths.proof, limits::state_file_bytes);
+    if (!file) return false;
+    const Result<StateFields> fields = parse_state_text(file.value().content, proof_header);
+    if (!fields) return false;
+    const Result<std::string> subject = state_field(fields.value(), "subject");
+    return subject && subject.value() == proof_subject(paths);
+}
+
 }  // namespace
+
+std::string proof_subject(const MachinePaths& paths) {
+    std::vector<std::string> subject;
+    add_files(subject, directory_of(paths.enroot), "enroot", 0);
+    add_files(subject, paths.enroot_conf_dir, "", 1);
+    std::sort(subject.begin(), subject.end());
+    std::string line = boot_id();
+    for (const std::string& each : subject) line += " " + each;
+    return line;
+}
+
+Result<void> keep_proof(const MachinePaths& paths) {
+    const std::string text = format_state_text(proof_header, {{"subject", proof_subject(paths)}});
+    return write_file_atomically(paths.proof, text, everyone_reads, Durability::volatile_);
+}
+
+Result<PluginFacts> built_pyxis(const MachinePaths& paths) {
+    const Result<FileFacts> file = file_facts(paths.pyxis);
+    if (!file) return file.error();
+    const Result<slurm::Installation> installation = slurm::find_installation(paths.slurm_library);
+    if (!installation) return installation.error();
+    return slurm::inspect_plugin(paths.inspector, paths.pyxis, installation.value().library);
+}
 
 Gathered gather_facts(const MachinePaths& paths) {
     Gathered gathered;
@@ -84,6 +148,7 @@ Gathered gather_facts(const MachinePaths& paths) {
         if (const std::optional<std::string> named = pyxis_in(files.value().stack)) {
             const std::string pyxis = as_loaded(*named, installation);
             gathered.watch.push_back(directory_of(pyxis));
+            facts.pyxis_is_ours = pyxis == paths.pyxis;
             facts.pyxis_file = file_facts(pyxis);
             if (facts.pyxis_file && installation) {
                 facts.pyxis = slurm::inspect_plugin(paths.inspector, pyxis, installation.value().library);
@@ -92,6 +157,11 @@ Gathered gather_facts(const MachinePaths& paths) {
     }
     facts.enroot_file = file_facts(paths.enroot);
     if (facts.enroot_file) facts.enroot = enroot_version(paths.enroot);
+    facts.proven = is_proven(paths);
+    // Slurm's own libraries, which an upgrade replaces before it restarts slurmd, and the one that we build.
+    if (installation) gathered.watch.push_back(directory_of(installation.value().library));
+    gathered.watch.push_back(directory_of(paths.pyxis));
+    gathered.watch.push_back(paths.enroot_conf_dir);
     return gathered;
 }
 

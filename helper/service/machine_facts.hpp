@@ -16,6 +16,9 @@ struct MachinePaths {
     std::string enroot;          // /usr/bin/enroot
     std::string slurm_library;   // empty: looked for
     std::string inspector;       // a program that calls slurm::inspect_here(): this helper itself
+    std::string pyxis = "/usr/local/lib/slurm/spank_pyxis.so";  // where the one that we build goes
+    std::string enroot_conf_dir = "/etc/enroot";
+    std::string proof = "/run/llmgw-slurm/proven";  // what the last container that started was started with
 };
 
 struct Gathered {
@@ -24,5 +27,13 @@ struct Gathered {
 };
 
 Gathered gather_facts(const MachinePaths& paths);
+
+// The library that we build, in its place, whether Slurm's configuration names it or not.
+Result<PluginFacts> built_pyxis(const MachinePaths& paths);
+
+// What a proof is about, as one line: this boot, and every program and setting of enroot by fingerprint. It
+// holds as long as this line is the same.
+std::string proof_subject(const MachinePaths& paths);
+Result<void> keep_proof(const MachinePaths& paths);
 
 }  // namespace llmgw::service

@@ -100,6 +100,8 @@ start_helper() {
     local -a options=(--machine "$1" --leader "$LAB_LEADER" --token-file "$LAB/leader/token.machine"
         --run-dir "$base/run" --state-dir "$base/state" --plugstack "$base/conf/plugstack.conf"
         --slurm-conf-dir "$base/conf" --enroot "$base/bin/enroot" --bus-address "$LAB_BUS"
+        --observe --pyxis "$base/lib/spank_pyxis.so" --enroot-conf-dir "$base/etc/enroot" --own-releases "$base/no-releases.json"
+        --proof-init "$LLMGW_BUILD_DIR/helper/proof-init"
         --bus-name "org.llmgw.Slurm1.$1")
     [[ $1 != ctl ]] || options+=(--admin-token-file "$LAB/leader/token.admin")
     [[ ! -e $releases ]] || options+=(--releases "$releases")

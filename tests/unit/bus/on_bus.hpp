@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <map>
 
 #include "bus/client.hpp"
 #include "unit/bus/support.hpp"
@@ -26,12 +27,29 @@ class Port : public bus::ManagerPort {
         take("gate " + mode, std::move(answer));
     }
     void recheck(bus::Answer<std::string> answer) override { take("recheck", std::move(answer)); }
+    void plan(bool thorough, bus::Answer<std::string> answer) override {
+        take(thorough ? "doctor" : "plan", std::move(answer));
+    }
+    Result<std::uint32_t> apply() override { return start("apply"); }
+    Result<std::uint32_t> uninstall(bool force) override {
+        return start(force ? "uninstall by force" : "uninstall");
+    }
+    [[nodiscard]] const Job* job(std::uint32_t id) const override {
+        const auto found = known_jobs.find(id);
+        return found == known_jobs.end() ? nullptr : &found->second;
+    }
+    [[nodiscard]] std::vector<std::uint32_t> jobs() const override {
+        std::vector<std::uint32_t> ids;
+        for (const auto& [id, job] : known_jobs) ids.push_back(id);
+        return ids;
+    }
     [[nodiscard]] std::string machine() const override { return "n1"; }
     [[nodiscard]] std::string state() const override { return state_text; }
     [[nodiscard]] std::string reason() const override { return "because"; }
 
     // Only from the loop's thread.
     std::vector<std::string> calls;
+    std::map<std::uint32_t, Job> known_jobs;
     std::deque<bus::Answer<std::string>> held;
     std::optional<Error> refuse;
     std::optional<std::string> says;
@@ -42,6 +60,18 @@ class Port : public bus::ManagerPort {
     std::atomic<int> describes{0};
 
   private:
+    Result<std::uint32_t> start(const std::string& what) {
+        calls.push_back(what);
+        if (throws) throw std::runtime_error("it broke");
+        if (refuse) return *refuse;
+        if (known_jobs.empty() || !known_jobs.rbegin()->second.running()) {
+            Job job;
+            job.id = static_cast<std::uint32_t>(known_jobs.size()) + 1;
+            job.kind = what;
+            known_jobs[job.id] = job;
+        }
+        return known_jobs.rbegin()->first;
+    }
     void take(const std::string& what, bus::Answer<std::string> answer) {
         calls.push_back(what);
         if (throws) throw std::runtime_error("it broke");

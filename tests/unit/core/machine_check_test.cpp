@@ -26,6 +26,7 @@ MachineFacts good() {
     facts.pyxis = PluginFacts{"pyxis", "spank", 0x160508, "0.24.0"};
     facts.enroot_file = FileFacts{"/usr/bin/enroot", "6:7:8:9:10"};
     facts.enroot = std::string("4.2.1");
+    facts.proven = true;
     return facts;
 }
 
@@ -88,7 +89,7 @@ TEST(MachineCheck, gives_one_reason_at_a_time_in_its_order) {
     facts.pyxis = PluginFacts{"other", "spank", 0x170207, "0.20.0"};
     EXPECT_EQ(reason(facts), std::string(pyxis_path) + " is not pyxis");
     facts.pyxis = PluginFacts{"pyxis", "spank", 0x170207, "0.20.0"};
-    EXPECT_EQ(reason(facts), "pyxis was built for Slurm 23.02, this machine has 22.05.8");
+    EXPECT_EQ(reason(facts), "pyxis was built for Slurm 23.02.7, this machine has 22.05.8");
     facts.pyxis = PluginFacts{"pyxis", "spank", 0x160502, ""};
     EXPECT_EQ(reason(facts), "pyxis is of an unknown version, wanted is 0.24.0");
     facts.pyxis = PluginFacts{"pyxis", "spank", 0x160502, "0.20.0"};
@@ -96,7 +97,28 @@ TEST(MachineCheck, gives_one_reason_at_a_time_in_its_order) {
     facts.pyxis = PluginFacts{"pyxis", "spank", 0x160502, "0.24.0"};
     EXPECT_EQ(reason(facts), "plugstack.conf has no line \"optional spank_llmgw.so\"");
     facts.plugstack = good().plugstack;
+    EXPECT_EQ(reason(facts), "no container was started yet with what is installed now");
+    facts.proven = true;
     EXPECT_EQ(reason(facts), "ready");
+}
+
+// A site's own pyxis has to load, ours is built anew for each Slurm.
+TEST(MachineCheck, holds_the_library_that_we_build_to_the_micro_version) {
+    MachineFacts facts = good();
+    facts.slurm = std::string("22.05.9");
+    EXPECT_EQ(reason(facts), "ready");
+    facts.pyxis_is_ours = true;
+    EXPECT_EQ(reason(facts), "pyxis was built for Slurm 22.05.8, this machine has 22.05.9");
+}
+
+TEST(MachineCheck, not_ready_keeps_the_machine_and_its_versions) {
+    const MachineCheck check = not_ready(checked(good()), "being\ntaken back");
+    EXPECT_FALSE(check.node.ready);
+    EXPECT_EQ(check.node.reason, "being?taken back");
+    EXPECT_EQ(check.node.pyxis_path + check.node.enroot_fingerprint, "");
+    EXPECT_FALSE(check.report.ready);
+    EXPECT_EQ(check.report.reason, "being?taken back");
+    EXPECT_EQ(check.report.versions, checked(good()).report.versions);
 }
 
 TEST(MachineCheck, reports_the_versions_that_are_there_although_it_is_not_ready) {
@@ -136,6 +158,12 @@ TEST(MajorMinor, of_a_stamp) {
     EXPECT_EQ(major_minor(0x180b05U), "24.11");
     EXPECT_EQ(major_minor(0x1a0500U), "26.05");
     EXPECT_EQ(major_minor(0U), "0.00");
+}
+
+TEST(FullVersion, of_a_stamp) {
+    EXPECT_EQ(full_version(0x160508U), "22.05.8");
+    EXPECT_TRUE(is_of_slurm(0x180b00U, "24.11.0-0rc1"));
+    EXPECT_FALSE(is_of_slurm(0x180b00U, "24.11.1"));
 }
 
 }  // namespace

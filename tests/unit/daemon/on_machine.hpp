@@ -44,9 +44,9 @@ class HelperTest : public testing::Test {
     }
     void start() {
         thread_ = std::make_unique<test::LoopThread>();
-        helper_ = std::make_unique<Helper>(options_, WantedVersions{"0.24.0", "4.2.1"}, thread_->loop(),
-                                           thread_->mailbox());
-        thread_->mailbox().post([this] { helper_->start([this] { ++changes_; }); });
+        helper_ = std::make_unique<Helper>(options_, WantedVersions{"0.24.0", "4.2.1"}, nullptr,
+                                           thread_->loop(), thread_->mailbox());
+        thread_->mailbox().post([this] { helper_->start({[this] { ++changes_; }});  });
         thread_->start();
     }
     void stop() {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <future>
 
+#include "built_paths.hpp"
 #include "json/load.hpp"
 #include "json/settings_json.hpp"
 #include "unit/leader/support.hpp"
@@ -30,7 +31,7 @@ class Program {
         name.copy(address.un.sun_path + 1, sizeof(address.un.sun_path) - 1);
         const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
         EXPECT_EQ(::bind(manager_.get(), &address.any, size), 0);
-        std::string binary = LLMGW_BUILD_DIR "/helper/llmgw-slurm-leader";
+        std::string binary = LLMGW_LEADER_PROGRAM;
         std::string variable = "NOTIFY_SOCKET=@" + name;
         std::string option = "--directory";
         std::string listen = "--listen=127.0.0.1:0";

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "built_paths.hpp"
 #include "service/machine_facts.hpp"
 #include "unit/temporary.hpp"
 
@@ -26,6 +27,9 @@ class Machine {
         paths.enroot = at("bin/enroot");
         paths.slurm_library = "/nonexistent/libslurmfull.so";
         paths.inspector = LLMGW_HELPER_PROGRAM;
+        paths.pyxis = at("lib/spank_pyxis.so");
+        paths.enroot_conf_dir = at("enroot");
+        paths.proof = at("proven");
     }
 
     [[nodiscard]] std::string at(const std::string& name) const { return directory_.file(name); }
@@ -48,10 +52,13 @@ class Machine {
         put("conf/plugstack.conf",
             "optional /x/spank_llmgw.so\noptional " + pyxis() + "\noptional /x/spank_llmgw.so verify\n");
     }
+    // As if a container had just been started.
+    void prove() const { EXPECT_TRUE(service::keep_proof(paths).ok()); }
     void put_everything() const {
         put_enroot("4.2.1");
         put_pyxis("good");
         put_plugstack();
+        prove();
     }
     static bool has_slurm() { return ::access("/usr/sbin/slurmd", X_OK) == 0; }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "built_paths.hpp"
 #include "core/limits.hpp"
 #include "unit/temporary.hpp"
 

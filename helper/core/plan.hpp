@@ -1,0 +1,139 @@
+// What makes a machine ready, as a plan: an ordered list of steps, computed from the settings, the releases
+// and what was found on the machine. Pure and comparable; service/setup.hpp gathers the facts and does what
+// the steps say. After each step the facts are gathered and the plan is made anew, so a step is done when its
+// check says so, not because it was run.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/machine_check.hpp"
+#include "core/machine_files.hpp"
+#include "core/releases.hpp"
+#include "core/result.hpp"
+#include "core/settings.hpp"
+#include "core/value.hpp"
+
+namespace llmgw {
+
+namespace action {
+
+struct RepairPackages {
+    bool operator==(const RepairPackages&) const = default;
+};
+struct Fetch {
+    std::vector<PinnedFile> files;
+    bool operator==(const Fetch&) const = default;
+};
+// One transaction.
+struct InstallPackages {
+    std::vector<PinnedFile> files;   // from the cache
+    std::vector<std::string> names;  // from the machine's repositories
+    bool operator==(const InstallPackages&) const = default;
+};
+struct AddNvidiaRepository {
+    bool operator==(const AddNvidiaRepository&) const = default;
+};
+struct InstallNvidiaPackages {
+    bool operator==(const InstallNvidiaPackages&) const = default;
+};
+struct WriteFiles {
+    std::vector<MachineFile> files;
+    bool operator==(const WriteFiles&) const = default;
+};
+// Ours that are not wanted any more.
+struct RemoveFiles {
+    std::vector<std::string> paths;
+    bool operator==(const RemoveFiles&) const = default;
+};
+struct ApplyTmpfiles {
+    std::string path;
+    bool operator==(const ApplyTmpfiles&) const = default;
+};
+struct BuildPyxis {
+    bool operator==(const BuildPyxis&) const = default;
+};
+struct Prove {
+    bool operator==(const Prove&) const = default;
+};
+// Our lines in plugstack.conf, with pyxis's or without.
+struct EditPlugstack {
+    bool with_pyxis = false;
+    bool operator==(const EditPlugstack&) const = default;
+};
+
+}  // namespace action
+
+using Action =
+    std::variant<action::RepairPackages, action::Fetch, action::InstallPackages, action::AddNvidiaRepository,
+                 action::InstallNvidiaPackages, action::WriteFiles, action::RemoveFiles,
+                 action::ApplyTmpfiles, action::BuildPyxis, action::Prove, action::EditPlugstack>;
+
+struct Step {
+    std::string name;     // "enroot-packages": stable, for programs
+    std::string title;    // "install enroot 4.2.1": for people, what it does
+    bool done = false;    // the check
+    std::string finding;  // what the check found: "enroot 4.2.1 is installed", "enroot is not installed"
+    // Empty although not done: nothing that we do helps, the finding says what would.
+    std::vector<Action> apply;
+    std::string undo;  // what uninstall does about it, for people; empty: nothing
+
+    bool operator==(const Step&) const = default;
+};
+
+using Plan = std::vector<Step>;
+
+// The first that is not done; null: the machine is as it should be.
+const Step* next_step(const Plan& plan);
+Value value_of(const Plan& plan);
+
+// How far we may go on this machine.
+enum class Conduct {
+    manage,   // makes it ready
+    observe,  // only looks, and proves that what others installed works
+};
+
+struct PackageFacts {
+    std::map<std::string, std::string> versions;  // of all that are installed
+    std::vector<std::string> broken;              // "enroot (half-configured)"
+
+    bool operator==(const PackageFacts&) const = default;
+};
+
+struct SetupFacts {
+    MachineFacts machine;
+    Result<Platform> platform = Error{};
+    Result<PackageFacts> packages = Error{};
+    std::set<std::string> cached;  // digests of pinned files that are in the cache and right
+    // Programs and headers to build pyxis with: what to install for those that are missing or of another
+    // Slurm, and why.
+    std::vector<std::string> build_packages;
+    std::string build_problem;
+    // pyxis's library where we put it, whether plugstack.conf names it or not.
+    Result<PluginFacts> library = Error{};
+    bool gpu = false;
+    Result<bool> nvidia_repository = false;
+    Result<bool> nvidia_packages = false;
+    // The files that this machine is to have, and what is in their places.
+    Result<std::vector<MachineFile>> wanted_files = std::vector<MachineFile>{};
+    std::map<std::string, std::optional<MachineFile>> files;
+    std::vector<std::string> unwanted_files;       // of ours, from other settings
+    std::vector<std::string> missing_directories;  // of those that a tmpfiles entry of ours makes
+    std::string unfit_path;  // the first directory that containers can't live in, and why
+    // Whether plugstack.conf has our lines as they should be.
+    Result<bool> plugstack_right = Error{};
+    bool our_pyxis_named = false;
+    // Where the admin's own pyxis stands in plugstack.conf ("FILE:LINE"): we neither build nor name one.
+    // Empty: nowhere.
+    std::string site_pyxis;
+};
+
+// Errors (invalid): the machine's family or architecture is not in the releases, before anything was done.
+Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& releases, const SetupFacts& facts,
+                          Conduct conduct);
+
+}  // namespace llmgw

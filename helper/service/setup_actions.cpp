@@ -1,0 +1,215 @@
+// What each action of the plan does to this machine. The ledger is written before the effect.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/limits.hpp"
+#include "core/plugstack_edit.hpp"
+#include "posix/apply_edits.hpp"
+#include "posix/file.hpp"
+#include "service/proof.hpp"
+#include "service/pyxis_build.hpp"
+#include "service/setup.hpp"
+#include "service/slurm_headers.hpp"
+#include "slurm/installation.hpp"
+
+namespace llmgw::service {
+namespace {
+
+constexpr const char* tmpfiles_program = "/usr/bin/systemd-tmpfiles";
+
+template <class... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+bool exists(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0;
+}
+
+std::string parent_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+// The directories of `path` that are not there, the outermost first.
+std::vector<std::string> missing_parents(std::string path) {
+    std::vector<std::string> missing;
+    for (path = parent_of(path); path != "/" && !exists(path); path = parent_of(path)) {
+        missing.insert(missing.begin(), path);
+    }
+    return missing;
+}
+
+}  // namespace
+
+Result<void> Setup::perform(const Action& action, const SetupFacts& facts, SetupObserver& observer,
+                            const std::stop_token& stop) {
+    const packages::Progress note = [&](const std::string& sentence) { observer.on_note(sentence); };
+    return std::visit(Overloaded{
+                          [&](const action::RepairPackages&) -> Result<void> {
+                              const Result<packages::Manager*> packages = manager();
+                              return packages ? packages.value()->repair(note, stop) : packages.error();
+                          },
+                          [&](const action::Fetch& fetch) -> Result<void> {
+                              const FetchProgress bytes = [&](std::uint64_t done, std::uint64_t total) {
+                                  observer.on_bytes(done, total);
+                              };
+                              return fetch_pinned(fetch.files, options_.fetch, bytes, stop);
+                          },
+                          [&](const action::InstallPackages& what) { return install(what, note, stop); },
+                          [&](const action::AddNvidiaRepository&) { return add_nvidia(observer, stop); },
+                          [&](const action::InstallNvidiaPackages&) { return install_nvidia(note, stop); },
+                          [&](const action::WriteFiles& what) { return write_files(what.files); },
+                          [&](const action::RemoveFiles& what) { return remove_files(what.paths); },
+                          [&](const action::ApplyTmpfiles& what) { return apply_tmpfiles(what.path, stop); },
+                          [&](const action::BuildPyxis&) { return build(facts, stop); },
+                          [&](const action::Prove&) { return prove(facts, stop); },
+                          [&](const action::EditPlugstack& what) { return edit_plugstack(what.with_pyxis); },
+                      },
+                      action);
+}
+
+Result<void> Setup::remember_parents(const std::string& path) {
+    const std::vector<std::string> missing = missing_parents(path);
+    if (missing.empty()) return {};
+    return ledger_.change([&](Ledger& ledger) {
+        for (const std::string& directory : missing) ledger.add_directory(directory);
+    });
+}
+
+Result<void> Setup::install(const action::InstallPackages& what, const packages::Progress& note,
+                            const std::stop_token& stop) {
+    packages::Wanted wanted;
+    wanted.names = what.names;
+    for (const PinnedFile& file : what.files) {
+        // Checked again: days may lie between the download and this.
+        if (!is_cached(options_.fetch, file)) {
+            return Error{Code::invalid,
+                         cached_path(options_.fetch, file) + " is not what was downloaded any more"};
+        }
+        wanted.files.push_back(cached_path(options_.fetch, file));
+    }
+    return install_wanted(wanted, note, stop);
+}
+
+Result<void> Setup::install_wanted(const packages::Wanted& wanted, const packages::Progress& note,
+                                   const std::stop_token& stop) {
+    const Result<packages::Manager*> packages = manager();
+    if (!packages) return packages.error();
+    const Result<packages::Preview> preview = packages.value()->preview(wanted, stop);
+    if (!preview) return preview.error();
+    const Result<void> kept =
+        ledger_.change([&](Ledger& ledger) { ledger.add_packages(preview.value().added); });
+    if (!kept) return kept.error();
+    return packages.value()->install(wanted, note, stop);
+}
+
+Result<void> Setup::write_files(const std::vector<MachineFile>& files) {
+    for (const MachineFile& file : files) {
+        if (const Result<void> kept = remember_parents(file.path); !kept) return kept.error();
+        LedgerFile entry{file.path, std::nullopt, file.mode, file.content};
+        const Result<std::string> before = read_file(file.path, limits::settings_bytes);
+        if (before) entry.before = before.value();
+        if (!before && before.error().code != Code::missing) return before.error();
+        const Result<void> kept = ledger_.change([&](Ledger& ledger) { ledger.add_file(entry); });
+        if (!kept) return kept.error();
+        if (const Result<void> made = make_directories(parent_of(file.path), 0755); !made)
+            return made.error();
+        const Result<void> written =
+            write_file_atomically(file.path, file.content, file.mode, Durability::durable);
+        if (!written) return written.error();
+    }
+    return {};
+}
+
+Result<void> Setup::remove_files(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+        if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+            return Error{Code::internal, "cannot remove " + path + ": " + reason_of(errno)};
+        }
+    }
+    return ledger_.change([&](Ledger& ledger) {
+        for (const std::string& path : paths) {
+            std::erase_if(ledger.files, [&](const LedgerFile& file) { return file.path == path; });
+        }
+    });
+}
+
+Result<void> Setup::apply_tmpfiles(const std::string& path, const std::stop_token& stop) {
+    const Result<std::string> text = read_file(path, limits::settings_bytes);
+    if (!text) return text.error();
+    const std::vector<Directory> directories = directories_in(text.value());
+    const Result<void> kept = ledger_.change([&](Ledger& ledger) {
+        for (const Directory& directory : directories) {
+            for (const std::string& missing : missing_parents(directory.path + "/x"))
+                ledger.add_directory(missing);
+        }
+    });
+    if (!kept) return kept.error();
+    Task task;
+    task.unit = "llmgw-slurm-directories";
+    task.description = "llmgw-slurm: makes the directories of " + path;
+    task.argv = {tmpfiles_program, "--create", path};
+    task.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
+    task.deadline = limits::program_deadline;
+    const Result<TaskResult> ran = runner_.run(task, stop);
+    if (ran && ran.value().success()) return {};
+    if (ran) return Error{Code::internal, "systemd-tmpfiles --create " + path + ": " + ran.value().output};
+    return ran.error();
+}
+
+Result<void> Setup::build(const SetupFacts& facts, const std::stop_token& stop) {
+    if (!facts.machine.slurm) return facts.machine.slurm.error();
+    const Result<slurm::Installation> installation = slurm::find_installation(options_.paths.slurm_library);
+    if (!installation) return installation.error();
+    PyxisBuild build;
+    BuildTools tools;
+    if (facts.platform) tools.family = facts.platform.value().family;
+    const Result<SlurmHeaders> headers = find_slurm_headers(facts.machine.slurm.value(), tools);
+    if (!headers) return headers.error();
+    build.source = cached_path(options_.fetch, releases_.pyxis.source);
+    build.sha256 = releases_.pyxis.source.sha256;
+    build.version = releases_.pyxis.version;
+    build.slurm_version = facts.machine.slurm.value();
+    build.slurm_library = installation.value().library;
+    build.inspector = options_.paths.inspector;
+    build.headers = headers.value();
+    build.target = options_.paths.pyxis;
+    build.work = options_.state_dir + "/build";
+    if (const Result<void> kept = remember_parents(build.target); !kept) return kept.error();
+    const Result<void> kept = ledger_.change([&](Ledger& ledger) { ledger.pyxis = build.target; });
+    if (!kept) return kept.error();
+    const Result<PluginFacts> built = build_pyxis(build, runner_, stop);
+    return built ? Result<void>() : built.error();
+}
+
+Result<void> Setup::prove(const SetupFacts& facts, const std::stop_token& stop) {
+    Proof proof;
+    proof.enroot = options_.paths.enroot;
+    proof.init = options_.proof_init;
+    proof.run_dir = options_.run_dir;
+    proof.gpu = facts.gpu;
+    proof.capabilities = facts.packages && facts.packages.value().versions.contains("enroot+caps");
+    const Result<void> proven = prove_containers(proof, runner_, stop);
+    return proven ? keep_proof(options_.paths) : proven.error();
+}
+
+Result<void> Setup::edit_plugstack(bool with_pyxis) {
+    const Result<StackSite> site = stack_site();
+    if (!site) return site.error();
+    const Result<FileEdits> edits =
+        with_pyxis ? stack_edits(site.value(), libraries(), true) : without_pyxis(site.value());
+    if (!edits) return edits.error();
+    for (const FileEdit& edit : edits.value()) {
+        if (const Result<void> kept = remember_parents(edit.path); !kept) return kept.error();
+    }
+    const Result<void> kept = ledger_.change([](Ledger& ledger) { ledger.plugstack = true; });
+    return kept ? apply_edits(edits.value()) : kept.error();
+}
+
+}  // namespace llmgw::service
