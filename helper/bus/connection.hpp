@@ -20,14 +20,6 @@ struct MessageUnref {
 };
 using Message = std::unique_ptr<sd_bus_message, MessageUnref>;
 
-struct CallError {
-    sd_bus_error raw = SD_BUS_ERROR_NULL;
-    CallError() = default;
-    CallError(const CallError&) = delete;
-    CallError& operator=(const CallError&) = delete;
-    ~CallError() { ::sd_bus_error_free(&raw); }
-};
-
 // `address` empty: the system bus, or where DBUS_SYSTEM_BUS_ADDRESS says it is.
 Result<Connection> open_connection(const std::string& address);
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <system_error>
 
+#include "bus/bus_error.hpp"
 #include "core/limits.hpp"
 #include "core/shown.hpp"
 
@@ -29,7 +30,7 @@ std::uint64_t answer_us() {
     return static_cast<std::uint64_t>(std::chrono::microseconds(limits::systemd_answer).count());
 }
 
-Error failure(const std::string& what, const CallError& error, int result) {
+Error failure(const std::string& what, const BusError& error, int result) {
     const Code code = ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_ACCESS_DENIED) != 0 ? Code::denied
                       : ::sd_bus_error_has_name(&error.raw, SD_BUS_ERROR_INVALID_ARGS) != 0
                           ? Code::invalid
@@ -93,7 +94,7 @@ int append_properties(sd_bus_message* message, const std::vector<UnitProperty>& 
 
 Result<std::string> text_property(sd_bus* bus, const std::string& path, const char* interface,
                                   const char* name) {
-    CallError error;
+    BusError error;
     char* raw = nullptr;
     const int result =
         ::sd_bus_get_property_string(bus, service, path.c_str(), interface, name, &error.raw, &raw);
@@ -103,7 +104,7 @@ Result<std::string> text_property(sd_bus* bus, const std::string& path, const ch
 }
 
 Result<std::int32_t> number_property(sd_bus* bus, const std::string& path, const char* name) {
-    CallError error;
+    BusError error;
     std::int32_t number = 0;
     const int result = ::sd_bus_get_property_trivial(bus, service, path.c_str(), service_interface, name,
                                                      &error.raw, 'i', &number);
@@ -130,7 +131,7 @@ Result<Systemd> Systemd::connect(const std::string& bus_address, const std::stri
     sd_bus* connection = systemd.bus_.get();
     ::sd_bus_set_method_call_timeout(connection, answer_us());
     // Without subscribers systemd sends no signals on the bus.
-    CallError error;
+    BusError error;
     int result = ::sd_bus_call_method(connection, service, manager_path, manager_interface, "Subscribe",
                                       &error.raw, nullptr, nullptr);
     if (result >= 0) {
@@ -147,7 +148,7 @@ Result<Systemd> Systemd::connect(const std::string& bus_address, const std::stri
 Result<ManagerFacts> Systemd::facts() const {
     const Result<std::string> version = text_property(bus_.get(), manager_path, manager_interface, "Version");
     if (!version) return version.error();
-    CallError error;
+    BusError error;
     char** raw = nullptr;
     const int result = ::sd_bus_get_property_strv(bus_.get(), service, manager_path, manager_interface,
                                                   "Environment", &error.raw, &raw);
@@ -168,7 +169,7 @@ Result<Systemd::Start> Systemd::start(const std::vector<UnitProperty>& propertie
     const Message request(raw);
     if (result >= 0) result = ::sd_bus_message_append(request.get(), "ss", unit_.c_str(), "fail");
     if (result >= 0) result = append_properties(request.get(), properties, output);
-    CallError error;
+    BusError error;
     if (result >= 0) result = ::sd_bus_call(bus_.get(), request.get(), answer_us(), &error.raw, nullptr);
     if (result >= 0) return Start::started;
     if (::sd_bus_error_has_name(&error.raw, "org.freedesktop.systemd1.UnitExists") != 0) return Start::exists;
@@ -176,7 +177,7 @@ Result<Systemd::Start> Systemd::start(const std::vector<UnitProperty>& propertie
 }
 
 Result<Systemd::State> Systemd::state() const {
-    CallError error;
+    BusError error;
     sd_bus_message* raw = nullptr;
     int result = ::sd_bus_get_property(bus_.get(), service, path_.c_str(), unit_interface, "Job", &error.raw,
                                        &raw, "(uo)");
@@ -226,7 +227,7 @@ Result<bool> Systemd::wait(int other, std::chrono::milliseconds most) {
 bool systemd_is_on(const std::string& bus_address) {
     const Result<Connection> bus = open_connection(bus_address);
     if (!bus) return true;
-    CallError error;
+    BusError error;
     sd_bus_message* raw = nullptr;
     const int result =
         ::sd_bus_call_method(bus.value().get(), "org.freedesktop.DBus", "/org/freedesktop/DBus",
