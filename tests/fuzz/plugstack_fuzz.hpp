@@ -16,7 +16,7 @@
 namespace llmgw::fuzz {
 
 inline bool is_word(const std::string& text) {
-    return !text.empty() && text.find_first_of(" \t\r\n#") == std::string::npos;
+    return !text.empty() && text.find_first_of(" \t\n#") == std::string::npos;
 }
 
 inline void plugstack_line(const PlugstackLine& line) {

@@ -12,8 +12,22 @@ TEST(PlugstackLines, of_plugins) {
     EXPECT_EQ(parse_plugstack_line("optional /p/a.so"), (PlugstackLine{Kind::plugin, false, "/p/a.so", {}}));
     EXPECT_EQ(parse_plugstack_line("required a.so x=1 y"),
               (PlugstackLine{Kind::plugin, true, "a.so", {"x=1", "y"}}));
-    EXPECT_EQ(parse_plugstack_line("\t optional\t/p/a.so \t x=1\t\r"),
+    EXPECT_EQ(parse_plugstack_line("\t optional\t/p/a.so \t x=1\t"),
               (PlugstackLine{Kind::plugin, false, "/p/a.so", {"x=1"}}));
+}
+
+// A line from another system: Slurm takes the carriage return for a part of the path, finds no such file and
+// goes on without the plugin.
+TEST(PlugstackLines, keep_a_carriage_return_as_slurm_does) {
+    EXPECT_EQ(parse_plugstack_line("optional /p/spank_pyxis.so\r"),
+              (PlugstackLine{Kind::plugin, false, "/p/spank_pyxis.so\r", {}}));
+    EXPECT_EQ(pyxis_in({parse_plugstack_line("optional /p/spank_pyxis.so\r")}), std::nullopt);
+    EXPECT_EQ(parse_plugstack_line("\r").kind, Kind::unknown);
+}
+
+TEST(PlugstackLines, end_at_a_zero_byte) {
+    EXPECT_EQ(parse_plugstack_line(std::string_view("optional /p/a.so\0 x", 19)),
+              (PlugstackLine{Kind::plugin, false, "/p/a.so", {}}));
 }
 
 TEST(PlugstackLines, of_includes) {
@@ -22,7 +36,7 @@ TEST(PlugstackLines, of_includes) {
 }
 
 TEST(PlugstackLines, that_say_nothing) {
-    for (const char* line : {"", "   ", "\t\r", "# optional /p/a.so", "  #", "#"}) {
+    for (const char* line : {"", "   ", "\t", "# optional /p/a.so", "  #", "#"}) {
         EXPECT_EQ(parse_plugstack_line(line), PlugstackLine{}) << line;
     }
 }
@@ -49,6 +63,16 @@ const PlugstackLine options = line("optional /usr/lib/slurm/spank_llmgw_options.
 const PlugstackLine pyxis = line("optional /usr/local/lib/slurm/spank_pyxis.so");
 const PlugstackLine verify = line("optional /usr/lib/slurm/spank_llmgw.so verify run_dir=/run/x");
 const PlugstackLine other = line("required /usr/lib/slurm/other.so");
+
+TEST(PartOf, a_line_is_told_by_its_file_name) {
+    EXPECT_EQ(part_of(guard), StackPart::guard);
+    EXPECT_EQ(part_of(options), StackPart::options);
+    EXPECT_EQ(part_of(pyxis), StackPart::pyxis);
+    EXPECT_EQ(part_of(verify), StackPart::verify);
+    EXPECT_EQ(part_of(other), StackPart::other);
+    EXPECT_EQ(part_of(line("include /x/spank_pyxis.so")), StackPart::other);
+    EXPECT_EQ(part_of({}), StackPart::other);
+}
 
 TEST(PyxisIn, a_stack_is_known_by_its_file_name) {
     EXPECT_EQ(pyxis_in({guard, options, pyxis, verify}), "/usr/local/lib/slurm/spank_pyxis.so");

@@ -44,7 +44,7 @@ TEST_F(ReadPlugstack, takes_a_missing_file_for_an_empty_stack) {
 }
 
 TEST_F(ReadPlugstack, gives_plugins_in_their_order_and_nothing_else) {
-    put("plugstack.conf", "# first\noptional a.so x=1\r\n\nnonsense b.so\n\trequired c.so\noptional d.so");
+    put("plugstack.conf", "# first\noptional a.so x=1\n\nnonsense b.so\n\trequired c.so\noptional d.so");
     const PlugstackFiles files = read();
     EXPECT_EQ(paths(files), (Words{"a.so", "c.so", "d.so"}));
     EXPECT_EQ(files.stack.at(0).arguments, Words{"x=1"});
