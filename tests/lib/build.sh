@@ -16,7 +16,8 @@ build_into() {
     mkdir -p "$directory"
     log=$directory/build.log
     printf 'building in %s\n' "$directory"
-    cmake -S "$source" -B "$directory" -G Ninja -DLLMGW_WERROR=ON "${options[@]}" >"$log" 2>&1 &&
+    # The prefix decides where Slurm's plugins are in a package.
+    cmake -S "$source" -B "$directory" -G Ninja -DLLMGW_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr "${options[@]}" >"$log" 2>&1 &&
         cmake --build "$directory" ${targets[0]+--target "${targets[@]}"} >>"$log" 2>&1 || {
         tail -n 60 "$log" >&2
         printf 'the build failed; all of its output is in %s\n' "$log" >&2
