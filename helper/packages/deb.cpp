@@ -90,14 +90,6 @@ Result<std::vector<std::string>> DebManager::held() {
     return apt::held_of(all.value());
 }
 
-Result<std::vector<Offer>> DebManager::offers(const std::string& name, const std::stop_token&) {
-    const Result<Outcome> outcome = ask(apt::offers_query(options_.root, name));
-    if (!outcome) return outcome.error();
-    // A name that nobody has is a failure of apt-cache's, too.
-    if (!outcome.value().success()) return std::vector<Offer>{};
-    return apt::parse_offers(outcome.value().output);
-}
-
 Result<TaskResult> DebManager::change(const MakeTask& make, const Progress& progress,
                                       const std::stop_token& stop) {
     const MakeTask relayed = [&](std::chrono::seconds left) {
@@ -121,14 +113,6 @@ Result<void> DebManager::must(const MakeTask& make, const std::string& what, con
 
 Result<void> DebManager::wait(const Progress& progress, const std::stop_token& stop) {
     return wait_until_free(locks_.held, std::chrono::steady_clock::now() + locks_.patience, progress, stop);
-}
-
-Result<void> DebManager::refresh(const Progress& progress, const std::stop_token& stop) {
-    const Result<TaskResult> result =
-        change([&](auto) { return apt::update_task(options_.root); }, progress, stop);
-    if (!result) return result.error();
-    if (result.value().success()) return {};
-    return Error{Code::unavailable, "apt-get update: " + apt::failure_of(result.value().output).reason};
 }
 
 Result<Preview> DebManager::simulate(const Wanted& wanted, bool again, const Progress& progress,

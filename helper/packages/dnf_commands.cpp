@@ -152,12 +152,21 @@ Task erase_task(const std::string& root, const std::vector<std::string>& package
     return task("removes what an interrupted upgrade left", std::move(words));
 }
 
-Task try_repository_task(const Program& dnf, const std::string& repository_directory,
+Task try_repository_task(const Program& dnf, const std::string& root, const std::string& repository_directory,
                          const std::string& cache) {
     return task("tries a package repository",
-                dnf_words(dnf, "/",
+                dnf_words(dnf, root,
                           {"-y", "--setopt=reposdir=" + repository_directory, "--setopt=cachedir=" + cache,
+                           "--setopt=skip_if_unavailable=False", "--setopt=*.skip_if_unavailable=False",
                            "--refresh", "makecache"}));
+}
+
+Task read_repositories_task(const Program& dnf, const std::string& root,
+                            const std::vector<std::string>& ids) {
+    Words words = dnf_words(dnf, root, {"-y", "--refresh", "--setopt=*.skip_if_unavailable=False"});
+    for (const std::string& id : ids) words.push_back("--repo=" + id);
+    words.emplace_back("makecache");
+    return task("reads a package repository", std::move(words));
 }
 
 }  // namespace llmgw::packages::dnf

@@ -44,8 +44,10 @@ Task versionlock_task(const Program& dnf, const std::string& root, const std::ve
                       bool held);
 // One of two versions that an interrupted transaction left: "enroot-4.2-1.x86_64".
 Task erase_task(const std::string& root, const std::vector<std::string>& packages);
-// One repository by itself, from a directory with one .repo file, into a cache of its own.
-Task try_repository_task(const Program& dnf, const std::string& repository_directory,
+// The repositories of one directory by themselves, into a cache of their own.
+Task try_repository_task(const Program& dnf, const std::string& root, const std::string& repository_directory,
                          const std::string& cache);
+// Some of the machine's repositories, by their ids.
+Task read_repositories_task(const Program& dnf, const std::string& root, const std::vector<std::string>& ids);
 
 }  // namespace llmgw::packages::dnf

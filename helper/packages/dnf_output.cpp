@@ -37,6 +37,22 @@ Section section_of(std::string_view line) {
     return Section::none;
 }
 
+// "libfoo(x86-64) >= 1.0", but not "libfoo.so.1()(64bit)", "/bin/sh" and "rpmlib(...)", nor what dnf remarks
+// meanwhile.
+std::vector<std::string> names_needed(const std::string& output) {
+    std::vector<std::string> names;
+    for (const std::string_view line : split(output, '\n')) {
+        const std::vector<std::string_view> words = split(trimmed(line), ' ');
+        const bool versioned =
+            words.size() == 3 && words[1].find_first_not_of("<=>") == std::string_view::npos;
+        if (words.size() != 1 && !versioned) continue;
+        const std::string_view name = words[0].substr(0, words[0].find('('));
+        const bool file = name.starts_with('/') || name.find(".so.") != std::string_view::npos;
+        if (!file && name != "rpmlib") add_once(names, name);
+    }
+    return names;
+}
+
 }  // namespace
 
 std::string Package::full_name() const {
@@ -106,13 +122,7 @@ std::optional<Table> parse_table(const std::string& output) {
 }
 
 std::vector<Offer> parse_offers(const std::string& output, const std::string& needs) {
-    std::vector<std::string> names;
-    for (const std::string_view line : split(needs, '\n')) {
-        // "libfoo(x86-64) >= 1.0", but not "libfoo.so.1()(64bit)", "/bin/sh" and "rpmlib(...)"
-        const std::string_view name = line.substr(0, line.find_first_of(" ("));
-        const bool file = name.starts_with('/') || name.find(".so.") != std::string_view::npos;
-        if (!file && name != "rpmlib" && !name.empty()) add_once(names, name);
-    }
+    const std::vector<std::string> names = names_needed(needs);
     std::vector<Offer> offers;
     for (const std::string_view line : split(output, '\n')) {
         const std::vector<std::string_view> words = split(line, '\t');

@@ -66,6 +66,12 @@ class Manager {
     // Brings the index of all repositories up to date. Error (unavailable): at least one of them could not
     // be.
     virtual Result<void> refresh(const Progress& progress, const std::stop_token& stop) = 0;
+    // Reads the repository of one source file by itself: its key, its signature and its index. With `apart`
+    // whatever comes goes below that directory, nothing of the machine's is touched, and the file must be
+    // alone in its own directory; with an empty `apart` it goes into the machine's index, beside those of the
+    // other sources. Errors: unavailable, invalid (also: all sources together make no sense any more).
+    virtual Result<void> read_source(const std::string& source_file, const std::string& apart,
+                                     const Progress& progress, const std::stop_token& stop) = 0;
     // Finishes what an interrupted run left half done (dpkg --configure -a, apt-get -f install).
     virtual Result<void> repair(const Progress& progress, const std::stop_token& stop) = 0;
     // All of it or nothing, as far as the package manager can: what an interrupted run left is finished

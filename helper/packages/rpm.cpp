@@ -109,25 +109,6 @@ Result<void> RpmManager::must(const Task& task, const std::string& what, const P
     return error_of(dnf::failure_of(result.value().output), what);
 }
 
-Result<void> RpmManager::refresh(const Progress& progress, const std::stop_token& stop) {
-    const Result<TaskResult> result = change(dnf::refresh_task(dnf_, options_.root), progress, stop);
-    if (!result) return result.error();
-    if (result.value().success()) return {};
-    return Error{Code::unavailable, "dnf makecache: " + dnf::failure_of(result.value().output).reason};
-}
-
-Result<std::vector<Offer>> RpmManager::offers(const std::string& name, const std::stop_token& stop) {
-    const Result<TaskResult> found = change(dnf::offers_task(dnf_, options_.root, name), {}, stop);
-    if (!found) return found.error();
-    const Result<TaskResult> needs = change(dnf::needs_task(dnf_, options_.root, name), {}, stop);
-    if (!needs) return needs.error();
-    if (!found.value().success() || !needs.value().success()) {
-        const TaskResult& bad = found.value().success() ? needs.value() : found.value();
-        return error_of(dnf::failure_of(bad.output), "cannot see what is offered of " + name);
-    }
-    return dnf::parse_offers(found.value().output, needs.value().output);
-}
-
 Result<dnf::Table> RpmManager::table(const Task& task, const std::string& what, const std::stop_token& stop) {
     const Result<TaskResult> result = change(task, {}, stop);
     if (!result) return result.error().within(what);

@@ -24,6 +24,8 @@ class RpmManager final : public Manager {
     Result<Preview> preview(const Wanted& wanted, const std::stop_token& stop) override;
     Result<std::vector<Offer>> offers(const std::string& name, const std::stop_token& stop) override;
     Result<void> refresh(const Progress& progress, const std::stop_token& stop) override;
+    Result<void> read_source(const std::string& source_file, const std::string& apart,
+                             const Progress& progress, const std::stop_token& stop) override;
     Result<void> repair(const Progress& progress, const std::stop_token& stop) override;
     Result<void> install(const Wanted& wanted, const Progress& progress,
                          const std::stop_token& stop) override;
