@@ -37,6 +37,11 @@ constexpr std::array signs{
     Sign{"Packages were downgraded", Trouble::conflict},
     Sign{"Packages need to be removed", Trouble::conflict},
     Sign{"Essential packages were removed", Trouble::conflict},
+    Sign{"NO_PUBKEY", Trouble::other},
+    Sign{"KEYEXPIRED", Trouble::other},
+    Sign{"OpenPGP signature verification failed", Trouble::other},
+    Sign{"signatures couldn't be verified", Trouble::other},
+    Sign{"is not signed", Trouble::other},
     Sign{"Unable to locate package", Trouble::index},
     Sign{"has no installation candidate", Trouble::index},
     Sign{"' was not found", Trouble::index},
@@ -59,8 +64,6 @@ constexpr std::array signs{
     Sign{"Unable to fetch some archives", Trouble::network},
     Sign{"The package lists or status file could not be parsed", Trouble::other},
     Sign{"dpkg: error processing", Trouble::other},
-    Sign{"NO_PUBKEY", Trouble::other},
-    Sign{"is not signed", Trouble::other},
 };
 
 bool shows(std::string_view line, const Sign& sign) {

@@ -20,7 +20,10 @@ class RpmRoot : public ::testing::Test {
     void SetUp() override {
         NEEDS_ROOT();
         std::filesystem::create_directories(repository_);
-        std::filesystem::create_directories(root_ + "/etc/dnf/plugins");
+        for (const char* directory :
+             {"/usr/share", "/etc/dnf/plugins", "/etc/dnf/modules.d", "/etc/pki/rpm-gpg"}) {
+            std::filesystem::create_directories(root_ + directory);
+        }
         write(root_ + "/etc/yum.repos.d/site.repo",
               "[site]\nname=site\nbaseurl=file://" + repository_ + "\nenabled=1\ngpgcheck=0\n");
         // The plugin may be on this machine; it isn't in the root unless a test says so.
