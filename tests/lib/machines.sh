@@ -8,7 +8,6 @@ export MACHINES=${LLMGW_MACHINES_DIR:-/var/tmp/llmgw-slurm-machines}
 # The test hosts' own network, which exists in a network namespace only. The outside is where mirrors are served.
 export MACHINES_OUTSIDE=192.0.2.1
 export MACHINE_USER=ann # bob is another one
-export MACHINE_ENV=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8)
 
 # shellcheck source=tests/lib/wait.sh
 . "$LLMGW_SOURCE_DIR/tests/lib/wait.sh"
