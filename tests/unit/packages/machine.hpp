@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "packages/manager.hpp"
 #include "posix/child_runner.hpp"
 #include "posix/process.hpp"
 #include "unit/temporary.hpp"
