@@ -21,16 +21,17 @@ declare -A packages=(
                        gawk libcap2-bin zstd needrestart"
 )
 
-installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
-
 # In a subshell, so that its trap and options stay its own.
 install_packages() (
     local -a missing=()
+    local -A installed=()
     local list package
+    while read -r package; do installed[$package]=1; done < \
+        <(dpkg-query -W -f='${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
     for list in "$@"; do
         [[ -v packages[$list] ]] || { echo "packages.sh: no list named $list (${!packages[*]})" >&2; return 2; }
         for package in ${packages[$list]}; do
-            installed "$package" || missing+=("$package")
+            [[ -v installed[$package] ]] || missing+=("$package")
         done
     done
     ((${#missing[@]})) || return 0
