@@ -105,7 +105,7 @@ TEST_F(RefusedDownload, GivesUpWhenNothingNewComes) {
     Download what = from(down.url());
     what.patience = milliseconds(30);
     expect_says(refusal(what), Code::unavailable, "nothing new came for");
-    EXPECT_GT(down.heads().size(), 1U);
+    EXPECT_GE(down.heads().size(), 1U);
 
     // Neither when the server begins again each time, nor when it always promises more than it sends.
     for (const bool ranges : {true, false}) {
