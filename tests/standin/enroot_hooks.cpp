@@ -74,7 +74,7 @@ std::vector<Mount> parse_fstab(const std::string& text) {
         std::string options;
         words >> mount.source >> mount.target >> third >> options;
         if (mount.source.empty() || mount.source.front() == '#' || mount.target.empty()) continue;
-        mount.fresh = third == "tmpfs";
+        mount.fresh = third == "tmpfs" || mount.source == "tmpfs";
         // pyxis leaves the type out.
         if (options.empty()) options = third;
         mount.read_only = has_option(options, "ro");
