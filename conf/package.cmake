@@ -62,6 +62,13 @@ foreach(script postinst prerm postrm)
     list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/${script})
 endforeach()
 
+# Read by needrestart where that is installed. Below another prefix nothing would read it.
+install(CODE "if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    file(INSTALL DESTINATION /etc/needrestart/conf.d TYPE FILE RENAME llmgw-slurm.conf FILES \"${CMAKE_CURRENT_SOURCE_DIR}/needrestart.conf\")
+endif()")
+file(WRITE ${debian}/conffiles "/etc/needrestart/conf.d/llmgw-slurm.conf\n")
+list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/conffiles)
+
 # The settings' and the bus's descriptions, which the man pages refer to.
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/llmgw-slurm)
 configure_file(debian/changelog.in ${debian}/changelog @ONLY)
