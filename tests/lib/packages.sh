@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|matrix|bench|package|machines...
+# Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|packages|matrix|bench|package|machines...
 # The lists machine and machine-ROLE are those of the booted machines, machine-archive what can be installed there.
 # Does nothing, and asks no mirror, when all of them are there. No service is started by it.
 # With --list first it prints their names instead.
@@ -10,6 +10,7 @@ declare -A packages=(
              libcurl4-openssl-dev libmicrohttpd-dev libsystemd-dev libpam0g-dev libslurm-dev"
     [lab]="gcc g++ make libslurm-dev munge slurmctld slurmd slurm-client slurmrestd slurm-wlm-basic-plugins
            slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2"
+    [packages]="busybox-static gpg gpg-agent gpgconf rpm dnf dnf-plugins-core createrepo-c"
     [matrix]="debootstrap iproute2 util-linux"
     [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"
     [package]="dpkg-dev file lintian"

@@ -47,6 +47,7 @@ class DebRoot : public ::testing::Test {
   protected:
     void SetUp() override {
         NEEDS_ROOT();
+        NEEDS_PROGRAMS("/usr/bin/apt-get", "/usr/bin/dpkg-deb", "/bin/busybox");
         // apt reads as a user of its own.
         std::filesystem::permissions(place_.path(), std::filesystem::perms(0755));
         for (const char* directory : {"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers",

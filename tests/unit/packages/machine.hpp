@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -21,6 +22,11 @@ namespace llmgw::packages {
 // Package managers and chroot want root; tests/run is root. Elsewhere the test says that it was left out.
 #define NEEDS_ROOT() \
     if (::geteuid() != 0) GTEST_SKIP() << "needs root"
+
+// Those of tests/lib/packages.sh's list `packages`, which tests/run installs.
+#define NEEDS_PROGRAMS(...)                   \
+    for (const char* program : {__VA_ARGS__}) \
+        if (::access(program, X_OK) != 0) GTEST_SKIP() << "needs " << program
 
 #define ASSERT_FINE(expression)                                       \
     do {                                                              \

@@ -19,6 +19,8 @@ class RpmRoot : public ::testing::Test {
   protected:
     void SetUp() override {
         NEEDS_ROOT();
+        NEEDS_PROGRAMS("/usr/bin/rpmbuild", "/usr/bin/createrepo_c");
+        if (!find_dnf()) GTEST_SKIP() << find_dnf().error().message;
         std::filesystem::create_directories(repository_);
         for (const char* directory :
              {"/usr/share", "/etc/dnf/plugins", "/etc/dnf/modules.d", "/etc/pki/rpm-gpg"}) {

@@ -18,6 +18,7 @@ class NvidiaApt : public DebRoot {
     void SetUp() override {
         DebRoot::SetUp();
         if (IsSkipped()) return;
+        NEEDS_PROGRAMS("/usr/bin/gpg", "/usr/bin/gpgconf");
         key_.emplace(place_.file("gpg"));
         write(mirror_ + "/gpgkey", key_->text());
         write(root_ + "/sys/bus/pci/devices/0000:17:00.0/vendor", "0x10de\n");

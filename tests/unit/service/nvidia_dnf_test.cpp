@@ -14,6 +14,7 @@ class NvidiaDnf : public RpmRoot {
     void SetUp() override {
         RpmRoot::SetUp();
         if (IsSkipped()) return;
+        NEEDS_PROGRAMS("/usr/bin/gpg", "/usr/bin/gpgconf");
         key_.emplace(place_.file("gpg"));
         write(place_.file("mirror/gpgkey"), key_->text());
         write(root_ + "/sys/bus/pci/devices/0000:17:00.0/vendor", "0x10de\n");
