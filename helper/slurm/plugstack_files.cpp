@@ -23,6 +23,8 @@ namespace {
 // Files of ours that nothing includes any more are looked for here, too.
 constexpr const char* usual_dropins = "plugstack.conf.d/*llmgw*";
 
+constexpr const char* not_there = "is not there";
+
 std::string directory_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
@@ -83,7 +85,7 @@ std::string not_local(const std::string& path) {
 // Why the main file can't be edited, "" if it can.
 std::string lock_of(const StackPlace& place) {
     if (place.from_controller)
-        return "comes from the controller, whose own plugstack.conf is the one to edit";
+        return "comes from the controller, whose own is the one to edit before \"scontrol reconfigure\"";
     struct stat status {};
     if (::lstat(place.path.c_str(), &status) != 0) return not_local(directory_of(place.path));
     if (S_ISLNK(status.st_mode)) {
@@ -101,7 +103,7 @@ std::string unfit_directory(const std::string& directory, const std::string& mai
     struct stat home {};
     if (::lstat(directory.c_str(), &status) != 0) {
         const bool can_be_made = ::stat(directory_of(directory).c_str(), &home) == 0;
-        return can_be_made ? "" : "is not there";
+        return can_be_made ? "" : not_there;
     }
     if (S_ISLNK(status.st_mode)) return "is a symbolic link";
     if (!S_ISDIR(status.st_mode)) return "is not a directory";
@@ -166,7 +168,7 @@ Result<StackSite> read_stack_site(const StackPlace& place, const StackLibraries&
         const std::string reason = unfit_directory(directory, place.path);
         if (reason.empty()) {
             site.directories.insert(directory);
-        } else {
+        } else if (&directory != &directories.front() || reason != not_there) {
             site.unfit_directories.emplace(directory, reason);
         }
     }

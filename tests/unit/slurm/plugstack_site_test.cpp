@@ -97,7 +97,7 @@ TEST_F(StackOnDisk, says_that_the_controllers_copy_is_not_to_be_edited) {
     StackPlace place;
     place.from_controller = true;
     EXPECT_EQ(site(place).main_locked,
-              "comes from the controller, whose own plugstack.conf is the one to edit");
+              "comes from the controller, whose own is the one to edit before \"scontrol reconfigure\"");
     place = {};
     place.published = true;
     EXPECT_TRUE(site(place).published);
