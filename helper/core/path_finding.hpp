@@ -53,8 +53,8 @@ struct PathNeed {
     bool operator==(const PathNeed&) const = default;
 };
 
-// The four directories as this machine's settings (others' before ours) have them, without one whose value only
-// a shell can tell, and the shared path unless it is empty.
+// The four directories as this machine's settings (others' before ours) have them, without one whose value
+// only a shell can tell, and the shared path unless it is empty.
 std::vector<PathNeed> path_needs(const EnrootLayout& layout, const std::string& shared_path);
 
 // How a finding comes out of the process that probes.
