@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <system_error>
 
 #include "core/boundary.hpp"
@@ -58,7 +57,7 @@ int enumerate(sd_bus*, const char*, void* data, char*** nodes, sd_bus_error* err
     return contained("list the jobs", -EIO, report, [&] {
         const std::vector<std::uint32_t> ids = static_cast<JobSource*>(data)->jobs();
         auto** list = static_cast<char**>(std::calloc(ids.size() + 1, sizeof(char*)));
-        if (list == nullptr) throw std::bad_alloc();
+        if (list == nullptr) return -ENOMEM;
         for (std::size_t i = 0; i < ids.size(); ++i) list[i] = ::strdup(job_path(ids[i]).c_str());
         *nodes = list;
         return 0;

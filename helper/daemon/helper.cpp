@@ -66,7 +66,8 @@ SetupJobs::Events Helper::job_events() {
                 listeners_.job_changed(job);
             },
             [this](const Job& job) {
-                publish();
+                // What a success changed is seen by the look that follows.
+                if (job.state == "failed") publish();
                 listeners_.job_ended(job);
                 check([](const Result<std::string>&) {});
             }};

@@ -41,6 +41,7 @@ service::SetupOptions setup_options(const daemon::Options& options) {
     setup.fetch = options.fetch;
     setup.guard_dir = options.guard_dir;
     setup.proof_init = options.proof_init;
+    setup.build_deadline = std::chrono::seconds(options.build_timeout);
     setup.conduct = options.observe ? Conduct::observe : Conduct::manage;
     return setup;
 }

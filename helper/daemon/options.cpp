@@ -54,6 +54,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     app.add_option("--download-ca-file", options.fetch.ca_file,
                    "certificates to trust in downloads instead of the system's");
     app.add_option("--cache-dir", options.fetch.cache, "where downloads are kept");
+    app.add_option("--build-timeout", options.build_timeout, "seconds that building pyxis may take")
+        ->check(CLI::Range(1, 86400));
     app.add_flag("--observe", options.observe,
                  "only look at this machine and start a container to prove that others set it up right");
     app.add_option("--plugstack", options.paths.plugstack, "Slurm's plugstack.conf");

@@ -1,6 +1,7 @@
 // The helper's command line and configuration file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Options {
     service::FetchOptions fetch;
     std::string guard_dir = LLMGW_PLUGIN_DIR;
     std::string proof_init = LLMGW_LIBEXEC_DIR "/proof-init";
+    std::uint32_t build_timeout = 600;  // seconds
     bool observe = false;
     std::string bus_address;
     std::string bus_name = "org.llmgw.Slurm1";

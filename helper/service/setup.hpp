@@ -3,6 +3,7 @@
 // One at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -26,6 +27,7 @@ struct SetupOptions {
     FetchOptions fetch;
     std::string guard_dir;   // where spank_llmgw.so and spank_llmgw_options.so are
     std::string proof_init;  // the proof's static program
+    std::chrono::seconds build_deadline{600};
     Conduct conduct = Conduct::manage;
 };
 
@@ -118,9 +120,9 @@ class Setup final : public SetupPort {
     Result<void> build(const SetupFacts& facts, const std::stop_token& stop);
     Result<void> prove(const SetupFacts& facts, const std::stop_token& stop);
     Result<void> edit_plugstack(bool with_pyxis);
-    Result<void> add_nvidia(SetupObserver& observer, const std::stop_token& stop);
+    Result<void> add_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> install_nvidia(const packages::Progress& note, const std::stop_token& stop);
-    Result<void> remove_nvidia(SetupObserver& observer, const std::stop_token& stop);
+    Result<void> remove_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> take_back_packages(const Ledger& ledger, SetupObserver& observer,
                                     std::vector<std::string>& left, const std::stop_token& stop);
 

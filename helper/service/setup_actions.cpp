@@ -62,7 +62,7 @@ Result<void> Setup::perform(const Action& action, const SetupFacts& facts, Setup
                               return fetch_pinned(fetch.files, options_.fetch, bytes, stop);
                           },
                           [&](const action::InstallPackages& what) { return install(what, note, stop); },
-                          [&](const action::AddNvidiaRepository&) { return add_nvidia(observer, stop); },
+                          [&](const action::AddNvidiaRepository&) { return add_nvidia(note, stop); },
                           [&](const action::InstallNvidiaPackages&) { return install_nvidia(note, stop); },
                           [&](const action::WriteFiles& what) { return write_files(what.files); },
                           [&](const action::RemoveFiles& what) { return remove_files(what.paths); },
@@ -179,7 +179,9 @@ Result<void> Setup::build(const SetupFacts& facts, const std::stop_token& stop) 
     build.slurm_library = installation.value().library;
     build.inspector = options_.paths.inspector;
     build.headers = headers.value();
+    build.tools = tools;
     build.target = options_.paths.pyxis;
+    build.deadline = options_.build_deadline;
     build.work = options_.state_dir + "/build";
     if (const Result<void> kept = remember_parents(build.target); !kept) return kept.error();
     const Result<void> kept = ledger_.change([&](Ledger& ledger) { ledger.pyxis = build.target; });

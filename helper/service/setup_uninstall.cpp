@@ -117,7 +117,12 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
          }},
         {"remove packages", [&] { return take_back_packages(ledger, observer, left, stop); }},
         {"remove NVIDIA's repository",
-         [&] { return ledger.nvidia_repository ? remove_nvidia(observer, stop) : Result<void>(); }},
+         [&] {
+             return ledger.nvidia_repository
+                        ? remove_nvidia([&](const std::string& sentence) { observer.on_note(sentence); },
+                                        stop)
+                        : Result<void>();
+         }},
         {"remove directories and downloads", [&]() -> Result<void> {
              remove_directories(ledger.directories, left);
              std::error_code error;

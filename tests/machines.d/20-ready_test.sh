@@ -3,8 +3,10 @@
 # to do; and everything taken back.
 # shellcheck source=tests/lib/machine-test.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/machine-test.sh"
+# shellcheck source=tests/lib/machine-containers.sh
+. "$LLMGW_SOURCE_DIR/tests/lib/machine-containers.sh"
 
-wait_booted controller
+install_llmgw || exit 1
 for name in $(all_machines); do file_listing "$name" >"$MACHINES/listing.before.$name"; done
 
 test_case "before: a plain job runs, a container job is refused"
@@ -79,15 +81,15 @@ run on n1 llmgw-slurm plan --json
 expect_output '"name": "enroot-packages"'
 
 test_case "a reboot without a mirror: ready again, without a download or a build"
-mirror_gone n1
+set_option n1 mirror /nonexistent
 run reboot_machine n1
 expect_status 0
-run machine_wait 120 n1 sh -c 'llmgw-slurm status | grep -q "this machine, n1: ready"'
+run machine_becomes n1 ^ready
 expect_status 0
 run on n1 journalctl -b -u llmgw-slurm-helper -o cat --no-pager
 refute_output 'download what is pinned|build pyxis|install enroot'
 expect_output 'prove that a user'
-mirror_back n1
+set_option n1 mirror /srv/mirror
 run wait_until 120 nodes_are idle
 expect_status 0
 run as_user_on controller srun -w n1 --container-image=/images/lab cat /etc/os-release
