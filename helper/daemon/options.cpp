@@ -25,7 +25,6 @@ std::string host_name() {
 
 int parse_options(int argc, char** argv, Options& options, bool& leave) {
     options.paths.machine = host_name();
-    options.paths.plugstack = "/etc/slurm/plugstack.conf";
     options.paths.slurm_conf_dir = "/etc/slurm";
     options.paths.enroot = "/usr/bin/enroot";
     options.leader.url = "http://127.0.0.1:8470";
@@ -58,7 +57,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
         ->check(CLI::Range(1, 86400));
     app.add_flag("--observe", options.observe,
                  "only look at this machine and start a container to prove that others set it up right");
-    app.add_option("--plugstack", options.paths.plugstack, "Slurm's plugstack.conf");
+    app.add_option("--plugstack", options.paths.plugstack,
+                   "plugstack.conf, where it isn't the one that slurmd here reads");
     app.add_option("--slurm-conf-dir", options.paths.slurm_conf_dir, "Slurm's configuration directory");
     app.add_option("--slurm-library", options.paths.slurm_library, "libslurmfull.so, where it isn't found");
     app.add_option("--enroot", options.paths.enroot, "the enroot program");

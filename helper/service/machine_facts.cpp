@@ -12,6 +12,7 @@
 #include "core/text.hpp"
 #include "posix/file.hpp"
 #include "posix/process.hpp"
+#include "slurm/daemon_facts.hpp"
 #include "slurm/installation.hpp"
 #include "slurm/nobody.hpp"
 #include "slurm/plugin_file.hpp"
@@ -121,6 +122,14 @@ Result<void> keep_proof(const MachinePaths& paths) {
     return write_file_atomically(paths.proof, text, everyone_reads, Durability::volatile_);
 }
 
+slurm::StackPlace stack_place(const MachinePaths& paths) {
+    slurm::DaemonPlaces places;
+    places.machine = paths.machine;
+    places.slurm_conf = paths.slurm_conf_dir + "/slurm.conf";
+    places.plugstack = paths.plugstack;
+    return slurm::stack_place(slurm::read_slurmd(places));
+}
+
 Result<PluginFacts> built_pyxis(const MachinePaths& paths) {
     const Result<FileFacts> file = file_facts(paths.pyxis);
     if (!file) return file.error();
@@ -140,7 +149,7 @@ Gathered gather_facts(const MachinePaths& paths) {
     const Result<slurm::Installation> installation = slurm::find_installation(paths.slurm_library);
     facts.slurm = installation ? Result<std::string>(installation.value().version) : installation.error();
 
-    const Result<slurm::PlugstackFiles> files = slurm::read_plugstack(paths.plugstack);
+    const Result<slurm::PlugstackFiles> files = slurm::read_plugstack(stack_place(paths).path);
     facts.plugstack = files ? Result<Plugstack>(files.value().stack) : files.error();
     if (files) {
         const std::vector<std::string>& directories = files.value().directories;
@@ -162,6 +171,8 @@ Gathered gather_facts(const MachinePaths& paths) {
     if (installation) gathered.watch.push_back(directory_of(installation.value().library));
     gathered.watch.push_back(directory_of(paths.pyxis));
     gathered.watch.push_back(paths.enroot_conf_dir);
+    std::sort(gathered.watch.begin(), gathered.watch.end());
+    gathered.watch.erase(std::unique(gathered.watch.begin(), gathered.watch.end()), gathered.watch.end());
     return gathered;
 }
 

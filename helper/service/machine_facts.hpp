@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "core/machine_check.hpp"
+#include "slurm/plugstack_files.hpp"
 
 namespace llmgw::service {
 
 // Where things are on this machine; several helpers on one host differ in these.
 struct MachinePaths {
     std::string machine;
-    std::string plugstack;       // /etc/slurm/plugstack.conf
+    std::string plugstack;       // empty: the one that slurmd here reads
     std::string slurm_conf_dir;  // for oci.conf
     std::string enroot;          // /usr/bin/enroot
     std::string slurm_library;   // empty: looked for
@@ -27,6 +28,9 @@ struct Gathered {
 };
 
 Gathered gather_facts(const MachinePaths& paths);
+
+// The main file of Slurm's plugins here, and whether it is this machine's to edit.
+slurm::StackPlace stack_place(const MachinePaths& paths);
 
 // The library that we build, in its place, whether Slurm's configuration names it or not.
 Result<PluginFacts> built_pyxis(const MachinePaths& paths);

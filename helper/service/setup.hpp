@@ -119,7 +119,8 @@ class Setup final : public SetupPort {
     Result<void> apply_tmpfiles(const std::string& path, const std::stop_token& stop);
     Result<void> build(const SetupFacts& facts, const std::stop_token& stop);
     Result<void> prove(const SetupFacts& facts, const std::stop_token& stop);
-    Result<void> edit_plugstack(bool with_pyxis);
+    Result<void> edit_plugstack(bool with_pyxis, const std::stop_token& stop);
+    Result<void> tell_slurmctld(const std::stop_token& stop);
     Result<void> add_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> install_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> remove_nvidia(const packages::Progress& note, const std::stop_token& stop);

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "core/last_words.hpp"
 #include "core/limits.hpp"
 #include "core/plugstack_edit.hpp"
 #include "posix/apply_edits.hpp"
@@ -50,28 +51,29 @@ std::vector<std::string> missing_parents(std::string path) {
 Result<void> Setup::perform(const Action& action, const SetupFacts& facts, SetupObserver& observer,
                             const std::stop_token& stop) {
     const packages::Progress note = [&](const std::string& sentence) { observer.on_note(sentence); };
-    return std::visit(Overloaded{
-                          [&](const action::RepairPackages&) -> Result<void> {
-                              const Result<packages::Manager*> packages = manager();
-                              return packages ? packages.value()->repair(note, stop) : packages.error();
-                          },
-                          [&](const action::Fetch& fetch) -> Result<void> {
-                              const FetchProgress bytes = [&](std::uint64_t done, std::uint64_t total) {
-                                  observer.on_bytes(done, total);
-                              };
-                              return fetch_pinned(fetch.files, options_.fetch, bytes, stop);
-                          },
-                          [&](const action::InstallPackages& what) { return install(what, note, stop); },
-                          [&](const action::AddNvidiaRepository&) { return add_nvidia(note, stop); },
-                          [&](const action::InstallNvidiaPackages&) { return install_nvidia(note, stop); },
-                          [&](const action::WriteFiles& what) { return write_files(what.files); },
-                          [&](const action::RemoveFiles& what) { return remove_files(what.paths); },
-                          [&](const action::ApplyTmpfiles& what) { return apply_tmpfiles(what.path, stop); },
-                          [&](const action::BuildPyxis&) { return build(facts, stop); },
-                          [&](const action::Prove&) { return prove(facts, stop); },
-                          [&](const action::EditPlugstack& what) { return edit_plugstack(what.with_pyxis); },
-                      },
-                      action);
+    return std::visit(
+        Overloaded{
+            [&](const action::RepairPackages&) -> Result<void> {
+                const Result<packages::Manager*> packages = manager();
+                return packages ? packages.value()->repair(note, stop) : packages.error();
+            },
+            [&](const action::Fetch& fetch) -> Result<void> {
+                const FetchProgress bytes = [&](std::uint64_t done, std::uint64_t total) {
+                    observer.on_bytes(done, total);
+                };
+                return fetch_pinned(fetch.files, options_.fetch, bytes, stop);
+            },
+            [&](const action::InstallPackages& what) { return install(what, note, stop); },
+            [&](const action::AddNvidiaRepository&) { return add_nvidia(note, stop); },
+            [&](const action::InstallNvidiaPackages&) { return install_nvidia(note, stop); },
+            [&](const action::WriteFiles& what) { return write_files(what.files); },
+            [&](const action::RemoveFiles& what) { return remove_files(what.paths); },
+            [&](const action::ApplyTmpfiles& what) { return apply_tmpfiles(what.path, stop); },
+            [&](const action::BuildPyxis&) { return build(facts, stop); },
+            [&](const action::Prove&) { return prove(facts, stop); },
+            [&](const action::EditPlugstack& what) { return edit_plugstack(what.with_pyxis, stop); },
+        },
+        action);
 }
 
 Result<void> Setup::remember_parents(const std::string& path) {
@@ -159,7 +161,9 @@ Result<void> Setup::apply_tmpfiles(const std::string& path, const std::stop_toke
     task.deadline = limits::program_deadline;
     const Result<TaskResult> ran = runner_.run(task, stop);
     if (ran && ran.value().success()) return {};
-    if (ran) return Error{Code::internal, "systemd-tmpfiles --create " + path + ": " + ran.value().output};
+    if (ran)
+        return Error{Code::internal,
+                     "systemd-tmpfiles --create " + path + ": " + last_words(ran.value().output, 2)};
     return ran.error();
 }
 
@@ -201,7 +205,7 @@ Result<void> Setup::prove(const SetupFacts& facts, const std::stop_token& stop) 
     return proven ? keep_proof(options_.paths) : proven.error();
 }
 
-Result<void> Setup::edit_plugstack(bool with_pyxis) {
+Result<void> Setup::edit_plugstack(bool with_pyxis, const std::stop_token& stop) {
     const Result<StackSite> site = stack_site();
     if (!site) return site.error();
     const Result<FileEdits> edits =
@@ -211,7 +215,23 @@ Result<void> Setup::edit_plugstack(bool with_pyxis) {
         if (const Result<void> kept = remember_parents(edit.path); !kept) return kept.error();
     }
     const Result<void> kept = ledger_.change([](Ledger& ledger) { ledger.plugstack = true; });
-    return kept ? apply_edits(edits.value()) : kept.error();
+    if (!kept) return kept.error();
+    const Result<void> done = apply_edits(edits.value());
+    return done && site.value().published && !edits.value().empty() ? tell_slurmctld(stop) : done;
+}
+
+// Machines that have their configuration from this slurmctld get the file with this and not before.
+Result<void> Setup::tell_slurmctld(const std::stop_token& stop) {
+    Task task;
+    task.unit = "llmgw-slurm-reconfigure";
+    task.description = "llmgw-slurm: has slurmctld hand out plugstack.conf";
+    task.argv = {"/usr/bin/scontrol", "reconfigure"};
+    task.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
+    task.deadline = std::chrono::seconds(120);
+    const Result<TaskResult> ran = runner_.run(task, stop);
+    if (ran && ran.value().success()) return {};
+    const std::string why = ran ? last_words(ran.value().output, 1) : ran.error().message;
+    return Error{Code::unavailable, "plugstack.conf is written, but \"scontrol reconfigure\" failed: " + why};
 }
 
 }  // namespace llmgw::service

@@ -47,9 +47,7 @@ Result<packages::Manager*> Setup::manager() {
 }
 
 Result<StackSite> Setup::stack_site() const {
-    slurm::StackPlace place;
-    place.path = options_.paths.plugstack;
-    return slurm::read_stack_site(place, libraries());
+    return slurm::read_stack_site(stack_place(options_.paths), libraries());
 }
 
 StackLibraries Setup::libraries() const {
@@ -135,7 +133,9 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
     facts.packages =
         installed ? Result<PackageFacts>(PackageFacts{installed.value().versions, installed.value().broken})
                   : installed.error();
-    facts.library = built_pyxis(options_.paths);
+    // Looked at already where plugstack.conf names it.
+    const MachineFacts& machine = facts.machine;
+    facts.library = machine.pyxis_is_ours && machine.pyxis_file ? machine.pyxis : built_pyxis(options_.paths);
     gather_plugstack(facts);
     gather_nvidia(facts);
     const bool built =

@@ -34,7 +34,7 @@ TEST(HelperOptions, have_defaults_for_a_packaged_machine) {
     const Parsed all = parsed({"--machine", "n1"});
     EXPECT_FALSE(all.leave);
     EXPECT_EQ(all.options.paths.machine, "n1");
-    EXPECT_EQ(all.options.paths.plugstack, "/etc/slurm/plugstack.conf");
+    EXPECT_EQ(all.options.paths.plugstack, "");  // the one that slurmd reads
     EXPECT_EQ(all.options.paths.enroot, "/usr/bin/enroot");
     EXPECT_EQ(all.options.leader.url, "http://127.0.0.1:8470");
     EXPECT_EQ(all.options.leader.admin_token_file, "");
