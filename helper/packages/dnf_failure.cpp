@@ -47,12 +47,14 @@ constexpr std::array signs{
     Sign{"Cannot download", Trouble::network},
     Sign{"Cannot find a valid baseurl", Trouble::network},
     Sign{"GPG check FAILED", Trouble::other},
+    Sign{"Error in ", Trouble::other},  // a package's script
+    Sign{"Transaction failed: ", Trouble::other},
     Sign{"Error: ", Trouble::other},
 };
 
 std::string_view without_mark(std::string_view line) {
     line = trimmed(line);
-    for (const std::string_view mark : {"Error: ", "- ", "RPM: error: ", "error: "}) {
+    for (const std::string_view mark : {"Error: ", "- ", ">>> ", "RPM: error: ", "error: "}) {
         if (line.starts_with(mark)) line.remove_prefix(mark.size());
     }
     return line;
@@ -128,7 +130,7 @@ Failure failure_of(const std::string& output) {
 }
 
 bool may_be_locked(const std::string& output) {
-    return has(output, "Rpm transaction failed");
+    return has(output, "Rpm transaction failed") && !has(output, ">>> ") && !has(output, "\n  - ");
 }
 
 int compare_versions(std::string_view left, std::string_view right) {

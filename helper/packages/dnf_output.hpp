@@ -48,7 +48,7 @@ std::vector<std::string> parse_locks(std::string_view list);
 std::vector<std::string> parse_toml_locks(std::string_view toml);
 
 Failure failure_of(const std::string& output);
-// dnf5 doesn't say that it was rpm's lock.
+// dnf5 doesn't say that it was rpm's lock: it failed and gives no other reason.
 bool may_be_locked(const std::string& output);
 
 std::string progress_of(std::string_view line);

@@ -62,8 +62,10 @@ Locks RpmManager::locks() {
         }
         return std::nullopt;
     };
-    const auto in_the_way = [held](const std::string& output) {
-        return dnf::failure_of(output).trouble == Trouble::locked || (dnf::may_be_locked(output) && held());
+    // Whoever was in the way may be done by now.
+    const auto in_the_way = [held, doubts = 3](const std::string& output) mutable {
+        return dnf::failure_of(output).trouble == Trouble::locked ||
+               (dnf::may_be_locked(output) && (held() || doubts-- > 0));
     };
     return {held, in_the_way, options_.lock_patience};
 }
@@ -288,8 +290,11 @@ Result<void> RpmManager::hold(const std::vector<std::string>& names, bool held_n
         std::erase_if(wanted, [&](const std::string& name) { return !contains(left.value(), name); });
         if (wanted.empty()) return {};
     }
-    return must(dnf::versionlock_task(dnf_, options_.root, wanted, held_now),
-                (held_now ? "cannot hold " : "cannot let go of ") + join(wanted, " "), {}, stop);
+    const std::string what = (held_now ? "cannot hold " : "cannot let go of ") + join(wanted, " ");
+    const Result<void> done =
+        must(dnf::versionlock_task(dnf_, options_.root, wanted, held_now), what, {}, stop);
+    if (done && !held_now) remove_empty_lock_list(options_.root);
+    return done;
 }
 
 }  // namespace llmgw::packages

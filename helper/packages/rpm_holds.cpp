@@ -1,5 +1,7 @@
 #include "packages/rpm_holds.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -13,6 +15,7 @@
 namespace llmgw::packages {
 namespace {
 
+constexpr const char* toml_locks = "/etc/dnf/versionlock.toml";
 constexpr std::string_view key = "excludepkgs=";
 
 std::vector<std::string> our_repositories(const std::string& root) {
@@ -68,6 +71,17 @@ bool has_versionlock_plugin(const std::string& root) {
     return true;
 }
 
+void remove_empty_lock_list(const std::string& root) {
+    const std::string path = in_root(root, toml_locks);
+    const Result<std::string> text = read_file(path, limits::package_source_bytes);
+    if (!text) return;
+    for (const std::string_view line : split(text.value(), '\n')) {
+        const std::string_view said = trimmed(line);
+        if (!said.empty() && said != "packages = []" && !said.starts_with("version =")) return;
+    }
+    ::unlink(path.c_str());
+}
+
 std::vector<std::string> excluded_in(std::string_view repository_file) {
     std::vector<std::string> names;
     for (const std::string_view line : split(repository_file, '\n')) {
@@ -107,7 +121,7 @@ Result<std::vector<std::string>> read_holds(const std::string& root) {
     const Result<std::string> list = text_of_file(in_root(root, "/etc/dnf/plugins/versionlock.list"));
     if (!list) return list.error();
     for (const std::string& name : dnf::parse_locks(list.value())) add_once(names, name);
-    const Result<std::string> toml = text_of_file(in_root(root, "/etc/dnf/versionlock.toml"));
+    const Result<std::string> toml = text_of_file(in_root(root, toml_locks));
     if (!toml) return toml.error();
     for (const std::string& name : dnf::parse_toml_locks(toml.value())) add_once(names, name);
     for (const std::string& path : our_repositories(root)) {

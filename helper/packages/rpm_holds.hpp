@@ -15,6 +15,9 @@ bool has_versionlock_plugin(const std::string& root);
 // By either dnf's versionlock, and by our own repository files.
 Result<std::vector<std::string>> read_holds(const std::string& root);
 
+// dnf5 leaves a list without entries behind; it goes, if it says nothing else.
+void remove_empty_lock_list(const std::string& root);
+
 // The text with these names in (or out of) its excludepkgs line, which is added to each section that has
 // none, and goes with its last name.
 std::string with_excluded(std::string_view repository_file, const std::vector<std::string>& names,

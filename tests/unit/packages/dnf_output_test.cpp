@@ -156,7 +156,12 @@ TEST(DnfFailures, AreNamedByTheLineThatSaysWhy) {
         EXPECT_EQ(failure_of(expected.output).reason, expected.reason);
         EXPECT_EQ(failure_of(expected.output).trouble, expected.trouble) << expected.output;
     }
-    EXPECT_TRUE(may_be_locked("Transaction failed: Rpm transaction failed.\n"));
+    EXPECT_TRUE(may_be_locked("Running transaction\nTransaction failed: Rpm transaction failed.\n"));
+    const std::string script =
+        ">>> Error in %pre scriptlet: bad-0:1-1.noarch\n>>> [RPM] lua script failed\nTransaction failed: Rpm "
+        "transaction failed.\nWarning: skipped OpenPGP checks for 1 package from repository: @commandline\n";
+    EXPECT_FALSE(may_be_locked(script));
+    EXPECT_EQ(failure_of(script).reason, "Error in %pre scriptlet: bad-0:1-1.noarch");
 }
 
 TEST(DnfProgress, IsWhatPeopleWantToSee) {
