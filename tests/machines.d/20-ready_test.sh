@@ -7,6 +7,7 @@
 . "$LLMGW_SOURCE_DIR/tests/lib/machine-containers.sh"
 
 install_llmgw || exit 1
+for name in n1 n2; do make_image "$name"; done
 for name in $(all_machines); do file_listing "$name" >"$MACHINES/listing.before.$name"; done
 
 test_case "before: a plain job runs, a container job is refused"
@@ -28,7 +29,6 @@ expect_output 'n2 +ready +pyxis 0\.24\.0, enroot 4\.2\.1'
 expect_output 'n1 +not ready +[^'$'\n'']*\(step [0-9]+ of [0-9]+\)'
 
 test_case "a container on both nodes, in which every task really is"
-for name in n1 n2; do make_image "$name"; done
 run as_user_on controller srun -N2 --container-image=/images/lab cat /etc/os-release
 expect_status 0
 expect_equal "$(grep -c 'NAME="Lab image"' <<<"$output")" 2
