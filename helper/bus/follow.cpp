@@ -176,7 +176,8 @@ Result<Job> follow_job(const HelperAddress& helper, std::uint32_t id,
     if (!connection) return connection.error();
     sd_bus* bus = connection.value().get();
     std::optional<Job> last;
-    std::optional<Clock::time_point> gone;
+    bool gone = false;
+    Clock::time_point gone_since;
     for (;;) {
         news = {};
         Result<Job> job = job_of(bus, helper, id);
@@ -191,14 +192,15 @@ Result<Job> follow_job(const HelperAddress& helper, std::uint32_t id,
             }
         }
         if (job && !another) {
-            gone.reset();
+            gone = false;
             if (!last || !(*last == job.value())) on_change(job.value());
             last = job.value();
             if (!last->running()) return *last;
         } else {
             if (!last) return job.error();
-            if (!gone) gone = Clock::now();
-            if (Clock::now() - *gone > patience) {
+            if (!gone) gone_since = Clock::now();
+            gone = true;
+            if (Clock::now() - gone_since > patience) {
                 return Error{Code::unavailable,
                              "llmgw-slurm-helper ended in the middle of the work and did not come "
                              "back; see \"systemctl status llmgw-slurm-helper\""};
@@ -206,7 +208,10 @@ Result<Job> follow_job(const HelperAddress& helper, std::uint32_t id,
         }
         const Result<void> heard = wait(bus, news, gone ? std::chrono::milliseconds(500) : look_anyway);
         if (!heard) return heard.error();
-        if (news.owner_changed && !gone) gone = Clock::now();
+        if (news.owner_changed && !gone) {
+            gone = true;
+            gone_since = Clock::now();
+        }
     }
 }
 
