@@ -22,6 +22,11 @@ find_program(DPKG dpkg)
 if(NOT DPKG)
     return()
 endif()
+# Slurm looks for plugins in the library directory of this prefix only.
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    message(STATUS "no Debian package from this build: that needs -DCMAKE_INSTALL_PREFIX=/usr")
+    return()
+endif()
 execute_process(COMMAND ${DPKG} --print-architecture OUTPUT_VARIABLE architecture OUTPUT_STRIP_TRAILING_WHITESPACE)
 
 set(CPACK_GENERATOR DEB)
