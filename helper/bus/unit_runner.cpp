@@ -38,13 +38,14 @@ class Alarm {
 class Patience {
   public:
     bool lasts(bool answered) {
-        if (answered) since_.reset();
-        if (!answered && !since_) since_ = Clock::now();
-        return answered || Clock::now() - *since_ < limits::systemd_answer;
+        if (answered || !waiting_) since_ = Clock::now();
+        waiting_ = !answered;
+        return Clock::now() - since_ < limits::systemd_answer;
     }
 
   private:
-    std::optional<Clock::time_point> since_;
+    bool waiting_ = false;
+    Clock::time_point since_;
 };
 
 Error stopped_waiting(const Task& task) {
