@@ -97,7 +97,7 @@ TEST(EnrootFiles, leave_to_others_what_they_have_set) {
 TEST(EnrootFiles, are_a_block_where_no_dropins_are_read) {
     EnrootLayout layout;
     layout.reads_dropins = false;
-    layout.config = "ENROOT_MAX_PROCESSORS 4";
+    layout.config.emplace("ENROOT_MAX_PROCESSORS 4");
     layout.config_mode = 0640;
     const MachineFile first = files_for(layout)[0];
     EXPECT_EQ(first.path, "/etc/enroot/enroot.conf");
