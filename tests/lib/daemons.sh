@@ -113,7 +113,8 @@ on_bus() {
     [[ $(busctl --address="$LAB_BUS" call org.freedesktop.DBus / org.freedesktop.DBus NameHasOwner s "$1") == "b true" ]]
 }
 helper_answers() {
-    on_bus "org.llmgw.Slurm1.$1" && [[ -e $LAB/$1/run/node && ($1 != ctl || -e $LAB/ctl/run/gate) ]]
+    on_bus "org.llmgw.Slurm1.$1" && [[ -e $LAB/$1/run/node && ($1 != ctl || -e $LAB/ctl/run/gate) ]] &&
+        ! grep -qE '^reason (no container was started|prove that)' "$LAB/$1/run/node"
 }
 helper_ready() {
     [[ ! -e $LAB/pids/helper-$1 ]] || ready "helper-$1" 60 helper_answers "$1"
