@@ -1,11 +1,9 @@
 #include "bus/follow.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 #include "bus/bus_error.hpp"
 #include "bus/connection.hpp"
@@ -16,8 +14,6 @@ namespace llmgw::bus {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t call_us = 30'000'000;
 
 Error broken(const char* what, int result) {
     return {Code::unavailable,
@@ -178,6 +174,10 @@ Result<Job> follow_job(const HelperAddress& helper, std::uint32_t id,
     std::optional<Job> last;
     bool gone = false;
     Clock::time_point gone_since;
+    const auto leave = [&] {
+        if (!gone) gone_since = Clock::now();
+        gone = true;
+    };
     for (;;) {
         news = {};
         Result<Job> job = job_of(bus, helper, id);
@@ -198,8 +198,7 @@ Result<Job> follow_job(const HelperAddress& helper, std::uint32_t id,
             if (!last->running()) return *last;
         } else {
             if (!last) return job.error();
-            if (!gone) gone_since = Clock::now();
-            gone = true;
+            leave();
             if (Clock::now() - gone_since > patience) {
                 return Error{Code::unavailable,
                              "llmgw-slurm-helper ended in the middle of the work and did not come "
@@ -208,10 +207,7 @@ Result<Job> follow_job(const HelperAddress& helper, std::uint32_t id,
         }
         const Result<void> heard = wait(bus, news, gone ? std::chrono::milliseconds(500) : look_anyway);
         if (!heard) return heard.error();
-        if (news.owner_changed && !gone) {
-            gone = true;
-            gone_since = Clock::now();
-        }
+        if (news.owner_changed) leave();
     }
 }
 

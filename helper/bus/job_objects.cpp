@@ -6,7 +6,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "core/boundary.hpp"
+#include "bus/callback.hpp"
 
 namespace llmgw::bus {
 namespace {
@@ -17,10 +17,7 @@ const Job* job_at(void* data, const char* path) {
 }
 
 int find(sd_bus*, const char* path, const char*, void* data, void** found, sd_bus_error* error) noexcept {
-    const auto report = [&](const char*, const char* what) {
-        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
-    };
-    return contained("find a job", -EIO, report, [&] {
+    return in_callback(error, [&] {
         *found = data;
         return job_at(data, path) == nullptr ? 0 : 1;
     });
@@ -40,10 +37,7 @@ int append(sd_bus_message* reply, const std::string& name, const Job& job) {
 
 int property(sd_bus*, const char* path, const char*, const char* name, sd_bus_message* reply, void* data,
              sd_bus_error* error) noexcept {
-    const auto report = [&](const char*, const char* what) {
-        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
-    };
-    return contained("a job's property", -EIO, report, [&] {
+    return in_callback(error, [&] {
         const Job* job = job_at(data, path);
         return job == nullptr ? -ENOENT : append(reply, name, *job);
     });
@@ -51,10 +45,7 @@ int property(sd_bus*, const char* path, const char*, const char* name, sd_bus_me
 
 // sd-bus frees the list and its texts with free().
 int enumerate(sd_bus*, const char*, void* data, char*** nodes, sd_bus_error* error) noexcept {
-    const auto report = [&](const char*, const char* what) {
-        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
-    };
-    return contained("list the jobs", -EIO, report, [&] {
+    return in_callback(error, [&] {
         const std::vector<std::uint32_t> ids = static_cast<JobSource*>(data)->jobs();
         auto** list = static_cast<char**>(std::calloc(ids.size() + 1, sizeof(char*)));
         if (list == nullptr) return -ENOMEM;

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "bus/callback.hpp"
 #include "bus/caller.hpp"
 #include "bus/connection.hpp"
 #include "core/boundary.hpp"
@@ -41,6 +42,11 @@ bool may_act(sd_bus_message* message) {
     const std::optional<gid_t> admins = number_of(admin_group);
     const std::vector<gid_t>& groups = caller.value().groups;
     return admins && std::find(groups.begin(), groups.end(), *admins) != groups.end();
+}
+
+int deny(sd_bus_error* error) {
+    return ::sd_bus_error_setf(error, SD_BUS_ERROR_ACCESS_DENIED,
+                               "only root and members of the group %s may do this", admin_group);
 }
 
 const char* error_name(Code code) {
@@ -104,8 +110,7 @@ int handle(sd_bus_message* message, void* data, sd_bus_error* error, Who who, Bo
     };
     return contained("method", -EIO, report, [&] {
         if (who == Who::admins && !may_act(message)) {
-            return ::sd_bus_error_setf(error, SD_BUS_ERROR_ACCESS_DENIED,
-                                       "only root and members of the group %s may do this", admin_group);
+            return deny(error);
         }
         number = object.pending->keep(message);
         const int result = body(
@@ -166,13 +171,9 @@ int doctor(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
 // Answers at once with the path of a job.
 template <class Body>
 int handle_job(sd_bus_message* message, void* data, sd_bus_error* error, Body body) noexcept {
-    const auto report = [&](const char*, const char* what) {
-        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
-    };
-    return contained("method", -EIO, report, [&] {
+    return in_callback(error, [&] {
         if (!may_act(message)) {
-            return ::sd_bus_error_setf(error, SD_BUS_ERROR_ACCESS_DENIED,
-                                       "only root and members of the group %s may do this", admin_group);
+            return deny(error);
         }
         const Result<std::uint32_t> job = body(object_of(data).port);
         if (!job) return ::sd_bus_error_set(error, error_name(job.error().code), job.error().message.c_str());
@@ -196,10 +197,7 @@ int uninstall(sd_bus_message* message, void* data, sd_bus_error* error) noexcept
 // The last one, under way or ended.
 int job_property(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* data,
                  sd_bus_error* error) noexcept {
-    const auto report = [&](const char*, const char* what) {
-        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
-    };
-    return contained("property", -EIO, report, [&] {
+    return in_callback(error, [&] {
         const std::vector<std::uint32_t> ids = object_of(data).port.jobs();
         return ::sd_bus_message_append(reply, "o", ids.empty() ? "/" : job_path(ids.back()).c_str());
     });
@@ -207,10 +205,7 @@ int job_property(sd_bus*, const char*, const char*, const char*, sd_bus_message*
 
 int property(sd_bus*, const char*, const char*, const char* name, sd_bus_message* reply, void* data,
              sd_bus_error* error) noexcept {
-    const auto report = [&](const char*, const char* what) {
-        ::sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s", what);
-    };
-    return contained("property", -EIO, report, [&] {
+    return in_callback(error, [&] {
         const ManagerPort& port = object_of(data).port;
         const std::string wanted = name;
         const std::string value = wanted == "Machine"  ? port.machine()

@@ -63,8 +63,8 @@ void add_restrictions(const Task& task, std::vector<UnitProperty>& properties) {
     const auto add = [&](const char* name, auto value) { properties.push_back({name, std::move(value)}); };
     if (task.unprivileged) {
         // nobody, by number: the name differs between families.
-        add("User", std::string("65534"));
-        add("Group", std::string("65534"));
+        add("User", std::to_string(nobody));
+        add("Group", std::to_string(nobody));
         // Nothing else that makes systemd install a system call filter: those bring this flag, too.
         if (!task.keep_capabilities) add("NoNewPrivileges", true);
     }

@@ -35,12 +35,6 @@ Step is_missing(Step step, std::string finding, Actions apply) {
     return step;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
 // "4.2.1-1" and "4.2.1-1.el8" are packages of 4.2.1.
 bool packages_version(const std::string& package, const std::string& version) {
     return package == version || package.starts_with(version + "-");
@@ -87,7 +81,7 @@ Step repair_step(const Sources& from) {
     if (!from.facts.packages) return is_missing(std::move(made), from.facts.packages.error().message, {});
     const std::vector<std::string>& broken = from.facts.packages.value().broken;
     if (broken.empty()) return is_done(std::move(made), "no package is half installed");
-    return is_missing(std::move(made), "half installed: " + joined(broken), {action::RepairPackages{}});
+    return is_missing(std::move(made), "half installed: " + join(broken, ", "), {action::RepairPackages{}});
 }
 
 Step download_step(const Sources& from) {
@@ -100,7 +94,7 @@ Step download_step(const Sources& from) {
     if (needed.empty()) return is_done(std::move(made), "nothing is left to download");
     std::vector<std::string> names;
     for (const PinnedFile& file : needed) names.push_back(file.name);
-    return is_missing(std::move(made), "not here yet: " + joined(names), {action::Fetch{needed}});
+    return is_missing(std::move(made), "not here yet: " + join(names, ", "), {action::Fetch{needed}});
 }
 
 Step enroot_step(const Sources& from) {
@@ -177,7 +171,7 @@ Step files_step(const Sources& from) {
     if (!unwanted.empty()) apply.emplace_back(action::RemoveFiles{unwanted});
     names.insert(names.end(), from.facts.missing_directories.begin(), from.facts.missing_directories.end());
     names.insert(names.end(), unwanted.begin(), unwanted.end());
-    return is_missing(std::move(made), "missing or different: " + joined(names), apply);
+    return is_missing(std::move(made), "missing or different: " + join(names, ", "), apply);
 }
 
 Step withdraw_step(const Sources& from) {
@@ -227,11 +221,6 @@ Step plugstack_step(const Sources& from) {
     return is_missing(std::move(made), "our lines are missing or different", {action::EditPlugstack{true}});
 }
 
-bool concerns(const ResolvedSettings& settings, const std::string& machine) {
-    const std::vector<std::string>& nodes = settings.slurm_nodes;
-    return machine == settings.controller || std::find(nodes.begin(), nodes.end(), machine) != nodes.end();
-}
-
 }  // namespace
 
 const Step* next_step(const Plan& plan) {
@@ -255,8 +244,7 @@ Value value_of(const Plan& plan) {
 
 Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& releases, const SetupFacts& facts,
                           Conduct conduct) {
-    if (!settings.enabled || !settings.containers || !concerns(settings, facts.machine.machine))
-        return Plan{};
+    if (!settings.wants_containers_on(facts.machine.machine)) return Plan{};
     Sources from{settings, releases, facts, {}, {}};
     if (conduct == Conduct::manage) {
         if (!facts.platform) return facts.platform.error();

@@ -9,6 +9,7 @@
 #include "core/glob_match.hpp"
 #include "core/marked_block.hpp"
 #include "core/shown.hpp"
+#include "core/text.hpp"
 
 namespace llmgw {
 namespace {
@@ -18,11 +19,6 @@ namespace {
 constexpr const char* names_for_all[] = {"llmgw.conf", "50-llmgw.conf", "llmgw"};
 constexpr const char* names_in_front[] = {"00-llmgw.conf", "00-llmgw"};
 constexpr const char* names_behind[] = {"zz-llmgw.conf", "99-llmgw.conf", "zz-llmgw"};
-
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
 
 std::string in_directory(const std::string& directory, const std::string& name) {
     return directory + (directory.ends_with('/') ? "" : "/") + name;

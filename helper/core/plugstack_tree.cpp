@@ -10,12 +10,6 @@
 namespace llmgw {
 namespace {
 
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 class Reader {
   public:
     explicit Reader(StackSource& source) : source_(source) {}

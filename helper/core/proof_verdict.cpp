@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view answer_sign = "llmgw-proof ";
 
-bool has(std::string_view text, std::string_view piece) {
-    return text.find(piece) != std::string_view::npos;
-}
-
 // The word after "Command not found: ".
 std::string missing_program(std::string_view output) {
     constexpr std::string_view sign = "ommand not found: ";
@@ -89,15 +85,15 @@ std::string remedy_for(std::string_view output, const NamespaceLimits& limits) {
     // Its programs, and the stand-in's word; the data path's own "Permission denied" is another matter.
     for (const std::string_view sign :
          {"enroot-nsenter:", "enroot-mount:", "enroot-switchroot:", "namespace"}) {
-        if (!has(output, sign)) continue;
+        if (!contains(output, sign)) continue;
         if (std::string remedy = namespace_remedy(limits); !remedy.empty()) return remedy;
     }
     // The limit was said above; what is left is a full one.
-    if (has(output, "namespace: No space left")) {
+    if (contains(output, "namespace: No space left")) {
         return "as many user namespaces as user.max_user_namespaces allows are in use; raise it in "
                "/etc/sysctl.d";
     }
-    if (has(output, "No space left on device")) return "free some space there";
+    if (contains(output, "No space left on device")) return "free some space there";
     if (const std::string program = missing_program(output); !program.empty()) {
         if (program.ends_with("squashfs")) return "install squashfs-tools";
         if (program == "nvidia-container-cli") return "install libnvidia-container-tools";

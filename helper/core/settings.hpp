@@ -84,6 +84,8 @@ struct ResolvedSettings {
     bool operator==(const ResolvedSettings&) const = default;
 
     [[nodiscard]] bool runs_slurmd(const std::string& machine) const;
+    // Containers are on, and this machine is the controller or runs slurmd.
+    [[nodiscard]] bool wants_containers_on(const std::string& machine) const;
     [[nodiscard]] bool is_lent(const std::string& machine) const;
     // Whether this machine mounts `mount_source` on `shared_path`.
     [[nodiscard]] bool mounts_shared(const std::string& machine) const;

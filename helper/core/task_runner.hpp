@@ -19,6 +19,9 @@
 
 namespace llmgw {
 
+// The user and the group of what runs without rights: nobody and nogroup, on every distribution.
+inline constexpr unsigned nobody = 65534;
+
 struct Task {
     std::string unit;                      // "llmgw-slurm-packages": the transient unit is UNIT.service
     std::string description;               // for systemctl status: "llmgw-slurm: installs enroot"
@@ -31,8 +34,7 @@ struct Task {
         on_line;  // each line of output as it comes, in the calling thread; may be empty
 
     // What it may do. Nothing set: everything root may.
-    bool unprivileged =
-        false;  // as nobody (numbers of slurm/nobody.hpp), no new privileges unless keep_capabilities
+    bool unprivileged = false;  // as nobody, no new privileges unless keep_capabilities
     bool no_network = false;
     bool read_only = false;    // the whole file system but `writable` (and a /tmp of its own)
     bool private_tmp = false;  // without read_only too

@@ -22,6 +22,12 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 
+bool contains(std::string_view text, std::string_view part);
+
+// The directory that a path's last component is in: "/etc" of "/etc/slurm", "/" of "/etc", "." of a name
+// alone.
+std::string directory_of(std::string_view path);
+
 // Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -6,20 +6,10 @@
 
 #include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "ctl/answer.hpp"
 
 namespace llmgw::ctl {
 namespace {
-
-std::string text_at(const Value& value, std::string_view key) {
-    const Value* found = value.find(key);
-    return found == nullptr || found->text() == nullptr ? std::string()
-                                                        : printable(*found->text(), limits::message_bytes);
-}
-
-bool flag_at(const Value& value, std::string_view key) {
-    const Value* found = value.find(key);
-    return found != nullptr && found->boolean() != nullptr && *found->boolean();
-}
 
 std::string bytes_text(const Job& job) {
     constexpr double megabyte = 1e6;

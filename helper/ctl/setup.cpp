@@ -6,10 +6,10 @@
 #include "bus/follow.hpp"
 #include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "ctl/answer.hpp"
 #include "ctl/context.hpp"
 #include "ctl/job_text.hpp"
 #include "json/dump.hpp"
-#include "json/load.hpp"
 
 namespace llmgw::ctl {
 namespace {
@@ -20,19 +20,10 @@ struct Arguments {
     bool force = false;
 };
 
-bus::HelperAddress helper_of(const Context& context) {
-    return {context.bus_address, context.bus_name};
-}
-
-int failed(Context& context, const Error& error) {
-    context.err << "llmgw-slurm: " << printable(error.message, limits::message_bytes) << '\n';
-    return exit_failed;
-}
-
 int show_plan(Context& context, const std::string& method, bool as_json) {
     const Result<std::string> text = bus::call_helper(helper_of(context), method);
     if (!text) return failed(context, text.error());
-    const Result<Value> plan = json::parse(text.value(), {limits::answer_bytes, limits::json_depth});
+    const Result<Value> plan = parsed_answer(text.value());
     if (!plan) return failed(context, plan.error().within("the helper's answer"));
     if (as_json) {
         context.out << json::dump(plan.value(), json::Layout::indented);

@@ -6,28 +6,18 @@
 #include "bus/follow.hpp"
 #include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "ctl/answer.hpp"
 #include "ctl/context.hpp"
 #include "ctl/status_text.hpp"
 #include "json/dump.hpp"
-#include "json/load.hpp"
 
 namespace llmgw::ctl {
 namespace {
 
-int failed(Context& context, const Error& error) {
-    // Parts of it come from the leader and other machines.
-    context.err << "llmgw-slurm: " << printable(error.message, limits::message_bytes) << '\n';
-    return exit_failed;
-}
-
-bus::HelperAddress helper_of(const Context& context) {
-    return {context.bus_address, context.bus_name};
-}
-
 int show_status(Context& context, bool as_json) {
     const Result<std::string> text = bus::call_helper(helper_of(context), "Describe");
     if (!text) return failed(context, text.error());
-    const Result<Value> status = json::parse(text.value(), {limits::answer_bytes, limits::json_depth});
+    const Result<Value> status = parsed_answer(text.value());
     if (!status) return failed(context, status.error().within("the helper's answer"));
     if (as_json) {
         context.out << json::dump(status.value(), json::Layout::indented);
@@ -42,9 +32,7 @@ int watch_status(Context& context, bool as_json) {
     std::string last;
     const auto show = [&] {
         const Result<std::string> text = bus::call_helper(helper_of(context), "Describe");
-        const Result<Value> status =
-            text ? json::parse(text.value(), {limits::answer_bytes, limits::json_depth})
-                 : Result<Value>(text.error());
+        const Result<Value> status = text ? parsed_answer(text.value()) : Result<Value>(text.error());
         const std::string shown =
             !status   ? "llmgw-slurm: " + printable(status.error().message, limits::message_bytes) + "\n"
             : as_json ? json::dump(status.value()) + "\n"

@@ -4,21 +4,10 @@
 
 #include <algorithm>
 
-#include "core/shown.hpp"
+#include "ctl/answer.hpp"
 
 namespace llmgw::ctl {
 namespace {
-
-// Names and reasons come from other machines: nothing in them may steer the terminal.
-std::string text_at(const Value& value, std::string_view key) {
-    const Value* found = value.find(key);
-    return found == nullptr || found->text() == nullptr ? std::string() : printable(*found->text(), 1024);
-}
-
-bool flag_at(const Value& value, std::string_view key) {
-    const Value* found = value.find(key);
-    return found != nullptr && found->boolean() != nullptr && *found->boolean();
-}
 
 const Value::Array& machines_of(const Value& status) {
     static const Value::Array none;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "core/limits.hpp"
@@ -77,10 +76,6 @@ class SetupJobs::Observer final : public service::SetupObserver {
 
 SetupJobs::SetupJobs(service::SetupPort* setup, std::string state_dir, Mailbox& mailbox, Events events)
     : setup_(setup), state_dir_(std::move(state_dir)), mailbox_(mailbox), events_(std::move(events)) {
-    load_uninstalled();
-}
-
-void SetupJobs::load_uninstalled() {
     uninstalled_ = ::access((state_dir_ + "/uninstalled").c_str(), F_OK) == 0;
 }
 
@@ -92,8 +87,7 @@ Result<void> SetupJobs::remember_uninstalled(bool uninstalled) {
             path, "An admin ran \"llmgw-slurm uninstall\"; \"llmgw-slurm apply\" ends this.\n",
             everyone_reads, Durability::durable);
     }
-    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-    return Error{Code::internal, "cannot remove " + path + ": " + reason_of(errno)};
+    return remove_file(path);
 }
 
 Job* SetupJobs::current() {
@@ -106,9 +100,7 @@ const Job* SetupJobs::find(std::uint32_t id) const {
 }
 
 bool SetupJobs::wanted() const {
-    if (!settings_ || !settings_->enabled || !settings_->containers || !check_) return false;
-    const std::string& machine = check_->node.machine;
-    return machine == settings_->controller || settings_->runs_slurmd(machine);
+    return settings_ && check_ && settings_->wants_containers_on(check_->node.machine);
 }
 
 void SetupJobs::settings_are(const ResolvedSettings& settings) {

@@ -55,7 +55,6 @@ class SetupJobs {
     [[nodiscard]] bool wanted() const;
     void consider();
     void retry_later();
-    void load_uninstalled();
     Job& start(const std::string& kind);
     void run_apply();
     void run_uninstall();

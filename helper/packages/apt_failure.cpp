@@ -9,15 +9,6 @@
 namespace llmgw::packages::apt {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
-struct Sign {
-    std::string_view part;
-    Trouble trouble;
-};
-
 // In the order of what they explain: a package that can't be found also leaves others broken.
 constexpr std::array signs{
     Sign{"Could not get lock ", Trouble::locked},
@@ -67,7 +58,7 @@ constexpr std::array signs{
 };
 
 bool shows(std::string_view line, const Sign& sign) {
-    if (!has(line, sign.part) || line.starts_with("N: ")) return false;
+    if (!contains(line, sign.part) || line.starts_with("N: ")) return false;
     // Not what apt waits for by itself, nor what a package's script could not lock: then much was done
     // already.
     return sign.trouble != Trouble::locked || line.starts_with("E: ") || line.starts_with("dpkg: error: ");
@@ -82,7 +73,7 @@ std::string_view without_mark(std::string_view line) {
 // The line that a sign was found in; dpkg says the reason on the line below.
 std::string reason_at(const std::vector<std::string_view>& lines, std::size_t at) {
     std::string reason(without_mark(lines[at]));
-    if (has(lines[at], "dpkg: error processing") && at + 1 < lines.size()) {
+    if (contains(lines[at], "dpkg: error processing") && at + 1 < lines.size()) {
         reason += " " + std::string(trimmed(lines[at + 1]));
     }
     return printable(reason, limits::message_bytes / 2);

@@ -10,15 +10,6 @@
 namespace llmgw::packages::dnf {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
-struct Sign {
-    std::string_view part;
-    Trouble trouble;
-};
-
 constexpr std::array signs{
     Sign{"can't create transaction lock", Trouble::locked},
     Sign{" already locked by ", Trouble::locked},
@@ -118,7 +109,7 @@ Failure failure_of(const std::string& output) {
     const std::vector<std::string_view> lines = split(output, '\n');
     for (const Sign& sign : signs) {
         const auto found = std::find_if(lines.begin(), lines.end(),
-                                        [&](std::string_view line) { return has(line, sign.part); });
+                                        [&](std::string_view line) { return contains(line, sign.part); });
         if (found == lines.end()) continue;
         return {sign.trouble, printable(without_mark(*found), limits::message_bytes / 2)};
     }
@@ -130,7 +121,8 @@ Failure failure_of(const std::string& output) {
 }
 
 bool may_be_locked(const std::string& output) {
-    return has(output, "Rpm transaction failed") && !has(output, ">>> ") && !has(output, "\n  - ");
+    return contains(output, "Rpm transaction failed") && !contains(output, ">>> ") &&
+           !contains(output, "\n  - ");
 }
 
 int compare_versions(std::string_view left, std::string_view right) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/result.hpp"
 
@@ -23,6 +24,12 @@ struct Failure {
     std::string reason;  // the line of the output that says most
 
     bool operator==(const Failure&) const = default;
+};
+
+// A part of a line of output, and what it means.
+struct Sign {
+    std::string_view part;
+    Trouble trouble;
 };
 
 // `what` begins the sentence: "cannot install enroot".

@@ -17,7 +17,6 @@ namespace llmgw {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr unsigned nobody = 65534;  // slurm/nobody.hpp
 
 bool below_tmp(const std::string& path) {
     return path.starts_with("/tmp/") || path.starts_with("/var/tmp/");

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/text.hpp"
 #include "posix/descriptor.hpp"
 
 namespace llmgw {
@@ -79,12 +80,6 @@ Result<void> write_all(int fd, std::string_view content, const std::string& path
     return {};
 }
 
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 Result<void> fill(int fd, std::string_view content, mode_t mode, Durability durability,
                   const std::string& path) {
     if (::fchmod(fd, mode) != 0) return failure("set the mode of", path, errno);
@@ -107,6 +102,11 @@ Result<void> make_directory(const std::string& path, mode_t mode) {
 std::string FileStamp::text() const {
     return std::to_string(device) + ":" + std::to_string(inode) + ":" + std::to_string(size) + ":" +
            std::to_string(mtime_ns) + ":" + std::to_string(ctime_ns);
+}
+
+Result<void> remove_file(const std::string& path) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    return Error{Code::internal, "cannot remove " + path + ": " + reason_of(errno)};
 }
 
 std::string reason_of(int error_number) {

@@ -61,6 +61,9 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
 // are.
 Result<void> make_directories(const std::string& path, mode_t mode);
 
+// One that isn't there is no error.
+Result<void> remove_file(const std::string& path);
+
 // "Permission denied" and so on, thread-safe.
 std::string reason_of(int error_number);
 

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "core/text.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/file.hpp"
 
@@ -57,17 +58,12 @@ constexpr Magic magics[] = {
     // sshfs, s3fs, gcsfuse, JuiceFS; and local ones, of which none is known to hold layers.
     {FUSE_SUPER_MAGIC, "fuse", true}};
 
-std::string parent_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
 Descriptor open_nearest(const std::string& path, std::string& nearest) {
     nearest = path;
     for (;;) {
         Descriptor directory(::open(nearest.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (directory.open() || nearest == "/" || errno != ENOENT) return directory;
-        nearest = parent_of(nearest);
+        nearest = directory_of(nearest);
     }
 }
 

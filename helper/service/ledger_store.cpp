@@ -1,9 +1,5 @@
 #include "service/ledger_store.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "core/limits.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
@@ -36,8 +32,7 @@ Result<void> LedgerStore::write(const Ledger& ledger) const {
 }
 
 Result<void> LedgerStore::remove() const {
-    if (::unlink(path_.c_str()) == 0 || errno == ENOENT) return {};
-    return Error{Code::internal, "cannot remove " + path_ + ": " + reason_of(errno)};
+    return remove_file(path_);
 }
 
 }  // namespace llmgw::service

@@ -25,11 +25,6 @@ constexpr std::size_t boot_id_bytes = 64;
 constexpr std::size_t reason_bytes = 200;
 constexpr std::size_t version_bytes = 32;
 
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
 std::string boot_id() {
     const Result<std::string> id = read_file("/proc/sys/kernel/random/boot_id", boot_id_bytes);
     return id ? id.value().substr(0, id.value().find('\n')) : "unknown";

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 
 #include "core/limits.hpp"
@@ -75,10 +74,6 @@ class Workshop {
 
 std::string ending(Family family) {
     return family == Family::deb ? ".list" : ".repo";
-}
-
-std::string directory_of(const std::string& path) {
-    return path.substr(0, path.rfind('/'));
 }
 
 // Which of the two is another one; a renewed subkey changes the digest alone.
@@ -168,11 +163,6 @@ bool is_needed_by_others(const NvidiaPlace& place) {
         if (text && text.value().find(nvidia_key_path(place)) != std::string::npos) return true;
     }
     return false;
-}
-
-Result<void> remove_file(const std::string& path) {
-    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-    return Error{Code::internal, "cannot remove " + path + ": " + reason_of(errno)};
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace llmgw::service {
 namespace {
 
 constexpr const char* container = "llmgw-proof";
-constexpr unsigned nobody = 65534;  // slurm/nobody.hpp
 
 std::optional<long> number_in(const std::string& path) {
     constexpr std::size_t most = 64;

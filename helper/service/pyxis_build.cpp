@@ -13,6 +13,7 @@
 #include "core/last_words.hpp"
 #include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "core/text.hpp"
 #include "crypto/digest.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/file.hpp"
@@ -22,7 +23,6 @@
 namespace llmgw::service {
 namespace {
 
-constexpr unsigned nobody = 65534;
 constexpr const char* library_name = "spank_pyxis.so";
 // Slurm looks for plugins by the end of a name; this one is none.
 constexpr const char* unfinished = ".llmgw-new";
@@ -146,11 +146,6 @@ Result<std::string> compile(const PyxisBuild& build, TaskRunner& runner, const s
     return library;
 }
 
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
 Result<void> sync_directory(const std::string& path) {
     const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory.open() || ::fsync(directory.get()) != 0) return failure("sync", path);
@@ -178,7 +173,7 @@ Result<void> check_pyxis(const PluginFacts& facts, const std::string& version,
                      "the library is " + shown(facts.type + "/" + facts.name) + ", not spank/pyxis"};
     }
     if (facts.slurm != stamp_of_version(slurm_version)) {
-        return Error{Code::invalid, "the library is stamped for Slurm " + version_of_stamp(facts.slurm) +
+        return Error{Code::invalid, "the library is stamped for Slurm " + full_version(facts.slurm) +
                                         ", this machine runs " + slurm_version};
     }
     if (facts.version != version) {

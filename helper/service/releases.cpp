@@ -76,10 +76,4 @@ Result<ReleasesInForce> releases_in_force(const std::string& admins, const std::
     return ReleasesInForce{std::move(releases).value(), admins};
 }
 
-Result<WantedVersions> read_wanted_versions(const std::string& path) {
-    const Result<Releases> releases = read_releases(path);
-    if (!releases) return releases.error();
-    return releases.value().wanted();
-}
-
 }  // namespace llmgw::service

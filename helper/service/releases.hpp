@@ -29,7 +29,4 @@ inline constexpr const char* installed_releases = "/usr/share/llmgw-slurm/releas
 Result<ReleasesInForce> releases_in_force(const std::string& admins = admins_releases,
                                           const std::string& installed = installed_releases);
 
-// Of a releases file, only the versions.
-Result<WantedVersions> read_wanted_versions(const std::string& path);
-
 }  // namespace llmgw::service

@@ -1,12 +1,10 @@
 // What each action of the plan does to this machine. The ledger is written before the effect.
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 
 #include "core/last_words.hpp"
 #include "core/limits.hpp"
 #include "core/plugstack_edit.hpp"
+#include "core/text.hpp"
 #include "posix/apply_edits.hpp"
 #include "posix/file.hpp"
 #include "service/proof.hpp"
@@ -32,15 +30,10 @@ bool exists(const std::string& path) {
     return ::lstat(path.c_str(), &status) == 0;
 }
 
-std::string parent_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
 // The directories of `path` that are not there, the outermost first.
 std::vector<std::string> missing_parents(std::string path) {
     std::vector<std::string> missing;
-    for (path = parent_of(path); path != "/" && !exists(path); path = parent_of(path)) {
+    for (path = directory_of(path); path != "/" && !exists(path); path = directory_of(path)) {
         missing.insert(missing.begin(), path);
     }
     return missing;
@@ -120,7 +113,7 @@ Result<void> Setup::write_files(const std::vector<MachineFile>& files) {
         if (!before && before.error().code != Code::missing) return before.error();
         const Result<void> kept = ledger_.change([&](Ledger& ledger) { ledger.add_file(entry); });
         if (!kept) return kept.error();
-        if (const Result<void> made = make_directories(parent_of(file.path), 0755); !made)
+        if (const Result<void> made = make_directories(directory_of(file.path), 0755); !made)
             return made.error();
         const Result<void> written =
             write_file_atomically(file.path, file.content, file.mode, Durability::durable);
@@ -131,9 +124,7 @@ Result<void> Setup::write_files(const std::vector<MachineFile>& files) {
 
 Result<void> Setup::remove_files(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
-        if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-            return Error{Code::internal, "cannot remove " + path + ": " + reason_of(errno)};
-        }
+        if (const Result<void> removed = remove_file(path); !removed) return removed;
     }
     return ledger_.change([&](Ledger& ledger) {
         for (const std::string& path : paths) {

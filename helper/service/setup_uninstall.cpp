@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -20,11 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<void> remove_one(const std::string& path) {
-    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-    return Error{Code::internal, "cannot remove " + path + ": " + reason_of(errno)};
-}
-
 // Back to what was there, unless somebody wrote something else since.
 Result<void> restore(const LedgerFile& file, std::vector<std::string>& left) {
     const Result<std::string> now = read_file(file.path, limits::settings_bytes);
@@ -34,7 +28,7 @@ Result<void> restore(const LedgerFile& file, std::vector<std::string>& left) {
         left.push_back(file.path + " was left: it was changed since we wrote it");
         return {};
     }
-    if (!file.before) return remove_one(file.path);
+    if (!file.before) return remove_file(file.path);
     return write_file_atomically(file.path, *file.before, file.before_mode, Durability::durable);
 }
 
@@ -113,7 +107,7 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
              for (auto file = ledger.files.rbegin(); file != ledger.files.rend(); ++file) {
                  if (const Result<void> done = restore(*file, left); !done) return done.error();
              }
-             return remove_one(options_.paths.proof);
+             return remove_file(options_.paths.proof);
          }},
         {"remove packages", [&] { return take_back_packages(ledger, observer, left, stop); }},
         {"remove NVIDIA's repository",

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/last_words.hpp"
+#include "core/machine_check.hpp"
 #include "core/text.hpp"
 #include "posix/process.hpp"
 #include "slurm/nobody.hpp"
@@ -103,7 +104,7 @@ SlurmHeaders headers_in(const std::string& preprocessed) {
         const bool hexadecimal = number.starts_with("0x");
         if (hexadecimal) number.remove_prefix(2);
         std::from_chars(number.data(), number.data() + number.size(), stamp, hexadecimal ? 16 : 10);
-        if (stamp != 0) found = {directory_of_header(file), version_of_stamp(stamp), false};
+        if (stamp != 0) found = {directory_of_header(file), full_version(stamp), false};
     }
     return found;
 }
@@ -134,14 +135,6 @@ std::uint32_t stamp_of_version(const std::string& version) {
         if (i < 2 && (at == end || *at++ != '.')) return 0;
     }
     return numbers[0] << 16U | numbers[1] << 8U | numbers[2];
-}
-
-std::string version_of_stamp(std::uint32_t stamp) {
-    const auto two_digits = [](std::uint32_t number) {
-        return (number < 10 ? "0" : "") + std::to_string(number);
-    };
-    return std::to_string(stamp >> 16U & 0xffU) + "." + two_digits(stamp >> 8U & 0xffU) + "." +
-           std::to_string(stamp & 0xffU);
 }
 
 }  // namespace llmgw::service

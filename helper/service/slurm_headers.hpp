@@ -43,7 +43,5 @@ SlurmHeaders headers_in(const std::string& preprocessed);
 
 // 0x160508 of "22.05.8", also of "23.11.0-0rc1"; 0: no version.
 std::uint32_t stamp_of_version(const std::string& version);
-// "22.05.8" of 0x160508.
-std::string version_of_stamp(std::uint32_t stamp);
 
 }  // namespace llmgw::service

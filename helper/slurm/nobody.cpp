@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "core/limits.hpp"
+#include "core/task_runner.hpp"
 
 namespace llmgw::slurm {
 
 void run_as_nobody(Command& command) {
-    constexpr unsigned nobody = 65534;
     command.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                            "LC_ALL=C.UTF-8"};
     command.deadline = limits::program_deadline;

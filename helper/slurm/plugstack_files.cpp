@@ -14,6 +14,7 @@
 #include "core/limits.hpp"
 #include "core/marked_block.hpp"
 #include "core/shown.hpp"
+#include "core/text.hpp"
 #include "posix/file.hpp"
 #include "posix/path_probe.hpp"
 
@@ -24,11 +25,6 @@ namespace {
 constexpr const char* usual_dropins = "plugstack.conf.d/*llmgw*";
 
 constexpr const char* not_there = "is not there";
-
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
 
 struct Matches {
     glob_t list{};

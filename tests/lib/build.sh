@@ -25,10 +25,6 @@ build_into() {
     }
 }
 
-# What of the project a lab needs.
+# What of the project a lab needs, and the Debian package with its tests.
 lab_targets=(spank_llmgw spank_llmgw_options job_submit_llmgw llmgw-slurm llmgw-slurm-helper llmgw-slurm-leader
-    proof-init tests/standin/all)
-
-# What of it is in the Debian package, and what its tests need.
-package_targets=(spank_llmgw spank_llmgw_options job_submit_llmgw llmgw-slurm llmgw-slurm-helper llmgw-slurm-leader
     proof-init tests/standin/all)

@@ -121,8 +121,8 @@ TEST_F(ReleasesFiles, TellOnlySoManyErrors) {
 }
 
 TEST(Releases, of_this_version_want_these) {
-    EXPECT_EQ(read_wanted_versions(ours).value(), (WantedVersions{"0.24.0", "4.2.1"}));
-    EXPECT_EQ(read_wanted_versions("/nowhere/releases.json").error().code, Code::missing);
+    EXPECT_EQ(read_releases(ours).value().wanted(), (WantedVersions{"0.24.0", "4.2.1"}));
+    EXPECT_EQ(read_releases("/nowhere/releases.json").error().code, Code::missing);
 }
 
 struct Pin {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "core/machine_check.hpp"
 #include "unit/service/build_place.hpp"
 
 namespace llmgw::service {
@@ -115,8 +116,8 @@ TEST(SlurmVersion, is_a_stamp) {
     EXPECT_EQ(stamp_of_version("22.05"), 0U);
     EXPECT_EQ(stamp_of_version("22.05."), 0U);
     EXPECT_EQ(stamp_of_version("22.256.1"), 0U);
-    EXPECT_EQ(version_of_stamp(0x160508), "22.05.8");
-    EXPECT_EQ(version_of_stamp(0x180b0a), "24.11.10");
+    EXPECT_EQ(full_version(0x160508), "22.05.8");
+    EXPECT_EQ(full_version(0x180b0a), "24.11.10");
 }
 
 }  // namespace
