@@ -93,7 +93,7 @@ void Helper::look_again() {
 
 void Helper::check(bus::Answer<std::string> answer) {
     checks_.submit([this, answer = std::move(answer)](const std::stop_token&) {
-        service::Gathered gathered = service::gather_facts(options_.paths);
+        service::Gathered gathered = service::gather_facts(options_.paths, inspections_);
         mailbox_.post([this, answer, gathered = std::move(gathered)] { on_checked(gathered, answer); });
     });
 }

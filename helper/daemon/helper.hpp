@@ -93,6 +93,7 @@ class Helper final : public bus::ManagerPort {
     std::vector<bus::Answer<std::string>> describing_;
 
     // Last: their threads use what is above.
+    service::Inspections inspections_;
     Errands checks_;
     Errands errands_;
     SetupJobs setup_;

@@ -59,7 +59,14 @@ Result<Outcome> DebManager::ask(const Command& command) {
     return query_(command);
 }
 
+// dpkg's database is this file and its journal, which is empty when nothing runs (interrupted()).
 Result<std::vector<apt::State>> DebManager::states() {
+    const std::string state =
+        interrupted() ? "" : stamps_of({in_root(options_.root, "/var/lib/dpkg/status")});
+    return states_.get("states", state, [&] { return read_states(); });
+}
+
+Result<std::vector<apt::State>> DebManager::read_states() {
     const Result<Outcome> outcome = ask(apt::states_query(options_.root));
     if (!outcome) return outcome.error();
     if (!outcome.value().success()) {

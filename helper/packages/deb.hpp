@@ -9,6 +9,7 @@
 #include "packages/manager.hpp"
 #include "packages/query.hpp"
 #include "packages/transaction.hpp"
+#include "posix/remembered.hpp"
 
 namespace llmgw::packages {
 
@@ -34,6 +35,7 @@ class DebManager final : public Manager {
 
   private:
     Result<std::vector<apt::State>> states();
+    Result<std::vector<apt::State>> read_states();
     Result<Outcome> ask(const Command& command);
     Result<Preview> simulate(const Wanted& wanted, bool again, const Progress& progress,
                              const std::stop_token& stop);
@@ -50,6 +52,7 @@ class DebManager final : public Manager {
     const std::string native_;
     const Query query_;
     const Locks locks_;
+    Remembered<std::vector<apt::State>> states_;
 };
 
 }  // namespace llmgw::packages

@@ -65,6 +65,13 @@ std::string as_loaded(const std::string& plugin, const Result<slurm::Installatio
     return directory_of(installation.value().library) + "/" + plugin;
 }
 
+Result<PluginFacts> inspect(const std::string& inspector, const std::string& plugin,
+                            const slurm::Installation& installation, Inspections& inspections) {
+    return inspections.plugins.get(
+        plugin, stamps_of({plugin, installation.library, installation.program}),
+        [&] { return slurm::inspect_plugin(inspector, plugin, installation.library); });
+}
+
 constexpr const char* proof_header = "llmgw-slurm-proof 1";
 constexpr mode_t everyone_reads = 0644;
 
@@ -125,15 +132,21 @@ slurm::StackPlace stack_place(const MachinePaths& paths) {
     return slurm::stack_place(slurm::read_slurmd(places));
 }
 
-Result<PluginFacts> built_pyxis(const MachinePaths& paths) {
+Result<PluginFacts> built_pyxis(const MachinePaths& paths, Inspections& inspections) {
     const Result<FileFacts> file = file_facts(paths.pyxis);
     if (!file) return file.error();
-    const Result<slurm::Installation> installation = slurm::find_installation(paths.slurm_library);
+    const Result<slurm::Installation> installation =
+        slurm::find_installation(paths.slurm_library, inspections.versions);
     if (!installation) return installation.error();
-    return slurm::inspect_plugin(paths.inspector, paths.pyxis, installation.value().library);
+    return inspect(paths.inspector, paths.pyxis, installation.value(), inspections);
 }
 
 Gathered gather_facts(const MachinePaths& paths) {
+    Inspections nothing;
+    return gather_facts(paths, nothing);
+}
+
+Gathered gather_facts(const MachinePaths& paths, Inspections& inspections) {
     Gathered gathered;
     MachineFacts& facts = gathered.facts;
     facts.machine = paths.machine;
@@ -141,7 +154,8 @@ Gathered gather_facts(const MachinePaths& paths) {
     facts.oci = ::access((paths.slurm_conf_dir + "/oci.conf").c_str(), F_OK) == 0;
     gathered.watch = {paths.slurm_conf_dir, directory_of(paths.enroot)};
 
-    const Result<slurm::Installation> installation = slurm::find_installation(paths.slurm_library);
+    const Result<slurm::Installation> installation =
+        slurm::find_installation(paths.slurm_library, inspections.versions);
     facts.slurm = installation ? Result<std::string>(installation.value().version) : installation.error();
 
     const Result<slurm::PlugstackFiles> files = slurm::read_plugstack(stack_place(paths).path);
@@ -155,12 +169,16 @@ Gathered gather_facts(const MachinePaths& paths) {
             facts.pyxis_is_ours = pyxis == paths.pyxis;
             facts.pyxis_file = file_facts(pyxis);
             if (facts.pyxis_file && installation) {
-                facts.pyxis = slurm::inspect_plugin(paths.inspector, pyxis, installation.value().library);
+                facts.pyxis = inspect(paths.inspector, pyxis, installation.value(), inspections);
             }
         }
     }
     facts.enroot_file = file_facts(paths.enroot);
-    if (facts.enroot_file) facts.enroot = enroot_version(paths.enroot);
+    if (facts.enroot_file) {
+        // What a proof is about is also all that its answer depends on.
+        facts.enroot = inspections.enroot.get(paths.enroot, stamps_of({paths.enroot}) + proof_subject(paths),
+                                              [&] { return enroot_version(paths.enroot); });
+    }
     facts.proven = is_proven(paths);
     // Slurm's own libraries, which an upgrade replaces before it restarts slurmd, and the one that we build.
     if (installation) gathered.watch.push_back(directory_of(installation.value().library));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/machine_check.hpp"
+#include "posix/remembered.hpp"
 #include "slurm/plugstack_files.hpp"
 
 namespace llmgw::service {
@@ -27,13 +28,23 @@ struct Gathered {
     std::vector<std::string> watch;  // directories whose changes mean: look again
 };
 
+// What programs said of files, kept as long as the files are the same: a look at a machine on which nothing
+// changed starts no program.
+struct Inspections {
+    Remembered<std::string> versions;  // of Slurm
+    Remembered<PluginFacts> plugins;
+    Remembered<std::string> enroot;
+};
+
+Gathered gather_facts(const MachinePaths& paths, Inspections& inspections);
+// The same, with every program asked.
 Gathered gather_facts(const MachinePaths& paths);
 
 // The main file of Slurm's plugins here, and whether it is this machine's to edit.
 slurm::StackPlace stack_place(const MachinePaths& paths);
 
 // The library that we build, in its place, whether Slurm's configuration names it or not.
-Result<PluginFacts> built_pyxis(const MachinePaths& paths);
+Result<PluginFacts> built_pyxis(const MachinePaths& paths, Inspections& inspections);
 
 // What a proof is about, as one line: this boot, and every program and setting of enroot by fingerprint. It
 // holds as long as this line is the same.

@@ -132,6 +132,7 @@ class Setup final : public SetupPort {
     TimedRunner runner_;
     const LedgerStore ledger_;
     std::unique_ptr<packages::Manager> manager_;
+    Inspections inspections_;
     std::vector<StepTime> times_;
 };
 

@@ -123,7 +123,10 @@ void Setup::gather_build(SetupFacts& facts) const {
 Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough,
                                  const std::stop_token& stop) {
     SetupFacts facts;
-    facts.machine = gather_facts(options_.paths).facts;
+    // An admin who asks gets what programs say now.
+    Inspections nothing;
+    Inspections& inspections = thorough ? nothing : inspections_;
+    facts.machine = gather_facts(options_.paths, inspections).facts;
     if (options_.conduct == Conduct::observe) return facts;
     facts.platform = packages::platform_of_this_machine();
     if (!facts.platform) return facts;
@@ -135,7 +138,8 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
                   : installed.error();
     // Looked at already where plugstack.conf names it.
     const MachineFacts& machine = facts.machine;
-    facts.library = machine.pyxis_is_ours && machine.pyxis_file ? machine.pyxis : built_pyxis(options_.paths);
+    facts.library = machine.pyxis_is_ours && machine.pyxis_file ? machine.pyxis
+                                                                : built_pyxis(options_.paths, inspections);
     gather_plugstack(facts);
     gather_nvidia(facts);
     const bool built =

@@ -39,6 +39,19 @@ Result<std::string> find_program() {
     return Error{Code::missing, "neither slurmd, slurmctld nor srun is installed"};
 }
 
+Result<std::string> version_of(const std::string& program) {
+    Command command;
+    command.argv = {program, "-V"};
+    run_as_nobody(command);
+    const Result<Outcome> outcome = run(command);
+    if (!outcome) return outcome.error();
+    const std::string version = version_in(outcome.value().output);
+    if (!outcome.value().success() || version.empty()) {
+        return Error{Code::invalid, program + " -V says " + shown(last_line(outcome.value().output))};
+    }
+    return version;
+}
+
 }  // namespace
 
 std::string version_in(const std::string& output) {
@@ -56,20 +69,21 @@ std::string version_in(const std::string& output) {
 }
 
 Result<Installation> find_installation(const std::string& library) {
+    Remembered<std::string> nothing;
+    return find_installation(library, nothing);
+}
+
+Result<Installation> find_installation(const std::string& library, Remembered<std::string>& versions) {
     const Result<std::string> program = find_program();
     if (!program) return program.error();
-    Command command;
-    command.argv = {program.value(), "-V"};
-    run_as_nobody(command);
-    const Result<Outcome> outcome = run(command);
-    if (!outcome) return outcome.error();
-    const std::string version = version_in(outcome.value().output);
-    if (!outcome.value().success() || version.empty()) {
-        return Error{Code::invalid, program.value() + " -V says " + shown(last_line(outcome.value().output))};
-    }
     const Result<std::string> path = library.empty() ? find_library() : Result<std::string>(library);
+    // The program has its version from the library.
+    const std::string state = path ? stamps_of({program.value(), path.value()}) : "";
+    const Result<std::string> version =
+        versions.get(program.value(), state, [&] { return version_of(program.value()); });
+    if (!version) return version.error();
     if (!path) return path.error();
-    return Installation{program.value(), version, path.value()};
+    return Installation{program.value(), version.value(), path.value()};
 }
 
 }  // namespace llmgw::slurm

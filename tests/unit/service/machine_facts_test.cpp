@@ -53,6 +53,29 @@ TEST_F(GatherFacts, of_a_machine_with_everything) {
     EXPECT_EQ(facts.pyxis.value(), (PluginFacts{"pyxis", "spank", 0x160508, "0.24.0"}));
 }
 
+TEST_F(GatherFacts, asks_a_program_again_only_when_its_files_are_others) {
+    const std::string asked = machine_.at("asked");
+    const auto put_enroot = [&](const std::string& version) {
+        machine_.put("bin/enroot", "#!/bin/sh\necho >>" + asked + "\necho " + version + "\n", 0755);
+    };
+    std::ofstream(asked) << "";
+    ASSERT_EQ(::chmod(asked.c_str(), 0666), 0);
+    put_enroot("4.2.1");
+    Inspections inspections;
+    const auto look = [&] { return gather_facts(machine_.paths, inspections).facts.enroot.value(); };
+    EXPECT_EQ(look(), "4.2.1");
+    EXPECT_EQ(look(), "4.2.1");
+    EXPECT_EQ(fs::file_size(asked), 1U);
+    put_enroot("4.2.2");
+    EXPECT_EQ(look(), "4.2.2");
+    EXPECT_EQ(fs::file_size(asked), 2U);
+    // Its settings decide whether it starts.
+    fs::create_directory(machine_.at("enroot"));
+    machine_.put("enroot/enroot.conf", "ENROOT_X y\n");
+    EXPECT_EQ(look(), "4.2.2");
+    EXPECT_EQ(fs::file_size(asked), 3U);
+}
+
 TEST_F(GatherFacts, says_what_is_wrong_with_enroot) {
     machine_.put("bin/enroot", "#!/bin/sh\necho cannot find jq >&2\nexit 1\n", 0755);
     EXPECT_EQ(facts().enroot.error().message, machine_.at("bin/enroot") + " does not start: cannot find jq");
