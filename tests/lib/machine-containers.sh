@@ -36,6 +36,9 @@ machine_is() { [[ $(this_machine "$1") =~ $2 ]]; }
 # machine_becomes NAME REGEX [SECONDS]
 machine_becomes() { wait_until "${3:-120}" machine_is "$1" "$2"; }
 
+# take_back NAME: as before llmgw-slurm; what it is doing at the moment ends first.
+take_back() { wait_until 300 on "$1" sh -c 'llmgw-slurm uninstall --force --wait >/dev/null 2>&1'; }
+
 # Reads the settings of the leader and waits until that machine's helper has them.
 containers() {
     on controller llmgw-slurm containers "$1" >/dev/null

@@ -5,8 +5,9 @@
 # shellcheck source=tests/lib/tree.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tree.sh"
 
-machine_base=$cache/machine
-machine_archive=$cache/machine-archive # *.deb and their index
+# Exported, since `run` of the tests calls functions in a shell of its own.
+export machine_base=$cache/machine
+export machine_archive=$cache/machine-archive # *.deb and their index
 # Raised when what an older version of this file made won't do any more.
 machine_format=3
 
