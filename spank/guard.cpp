@@ -84,6 +84,13 @@ void find_request(spank_t task) {
     if (request == Request::none) request = request_in_step_environment(task);
 }
 
+std::optional<User> user_of(spank_t step) {
+    User user;
+    if (spank_get_item(step, S_JOB_UID, &user.uid) != ESPANK_SUCCESS) return std::nullopt;
+    if (spank_get_item(step, S_JOB_GID, &user.gid) != ESPANK_SUCCESS) return std::nullopt;
+    return user;
+}
+
 bool is_extern_step(spank_t step) {
     std::uint32_t id = 0;
     return spank_get_item(step, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == SLURM_EXTERN_CONT;
@@ -127,6 +134,7 @@ void admit_before_pyxis(spank_t task, const Arguments& arguments) {
     if (!unfit && !step.verify_line) {
         unfit = "plugstack.conf has no line \"optional spank_llmgw.so verify\" behind pyxis's";
     }
+    if (!unfit) unfit = unsafe_directory(arguments, ::geteuid());
     if (!unfit) {
         Result<Descriptor> proc = open_proc();
         Result<Whereabouts> here = proc ? whereabouts(proc.value()) : Result<Whereabouts>(proc.error());
@@ -190,6 +198,8 @@ void note_step(spank_t step, const Arguments& arguments) {
     latch().request = request_in_step_environment(step);
     // srun and sbatch --container set it, and srun takes it as that option (22.05 srun/opt.c).
     latch().oci = has_value(step, "SLURM_CONTAINER");
+    if (latch().request == Request::none || arguments.verify) return;
+    if (const std::optional<User> user = user_of(step)) make_user_directories(arguments, *user);
 }
 
 void mark_job(spank_t job) {

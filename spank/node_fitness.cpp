@@ -70,6 +70,25 @@ std::optional<std::string> unfitness(const Arguments& arguments, const std::stri
     return std::nullopt;
 }
 
+void make_user_directories(const Arguments& arguments, const User& user) {
+    const Result<NodeState> state = node_state(arguments);
+    if (!state) return;
+    for (const std::string& parent : state.value().user_directories) {
+        const Result<void> made = make_user_directory(parent, user);
+        if (!made) slurm_error("llmgw: %s", made.error().message.c_str());
+    }
+}
+
+std::optional<std::string> unsafe_directory(const Arguments& arguments, uid_t uid) {
+    const Result<NodeState> state = node_state(arguments);
+    if (!state) return std::nullopt;
+    for (const std::string& parent : state.value().user_directories) {
+        const Result<void> checked = check_user_directory(parent, uid);
+        if (!checked) return checked.error().message;
+    }
+    return std::nullopt;
+}
+
 bool oci_runtime_or_unknown(const Arguments& arguments) {
     const Result<NodeState> state = node_state(arguments);
     return !state || state.value().oci;

@@ -24,6 +24,8 @@ constexpr Wanted wanted[] = {
     {"ENROOT_ROOTFS_WRITABLE", "yes", nullptr},
 };
 
+constexpr std::string_view of_each_user = "/user-$(id -u)";
+
 constexpr std::string_view settings_purpose =
     "where enroot keeps containers, so that they need no login session and no HOME";
 
@@ -42,6 +44,13 @@ std::string setting_lines(const EnrootLayout& layout) {
         }
     }
     return lines;
+}
+
+// `value` without the user's part, if nothing else in it is for a shell to expand.
+std::string parent_in(const std::string& value) {
+    if (!value.starts_with('/') || !value.ends_with(of_each_user)) return {};
+    const std::string parent = value.substr(0, value.size() - of_each_user.size());
+    return parent.find_first_of("$`\"':\\ ") == std::string::npos ? parent : "";
 }
 
 // Every user makes user-UID below the directories that are 1777.
@@ -159,6 +168,17 @@ Result<std::vector<MachineFile>> enroot_files(const ResolvedSettings& settings, 
         files.push_back({shared_place(layout), shared_lines(settings.shared_path)});
     if (!gpu) files.push_back({hook_place(layout), no_gpu_hook(), 0755});
     return files;
+}
+
+std::vector<std::string> user_directories(const EnrootLayout& layout) {
+    std::vector<std::string> parents;
+    for (const Wanted& setting : wanted) {
+        const auto others = layout.set_by_others.find(setting.key);
+        const std::string parent =
+            parent_in(others == layout.set_by_others.end() ? setting.value : others->second.value);
+        if (!parent.empty()) parents.push_back(parent);
+    }
+    return parents;
 }
 
 std::vector<std::string> enroot_file_places(const EnrootLayout& layout) {

@@ -57,6 +57,9 @@ std::vector<EnrootSetting> enroot_defaults();
 Result<std::vector<MachineFile>> enroot_files(const ResolvedSettings& settings, const EnrootLayout& layout,
                                               bool gpu);
 
+// The directories below which each user has a directory user-UID of their own, whoever has set that.
+std::vector<std::string> user_directories(const EnrootLayout& layout);
+
 // Every path that enroot_files() could ever give: what is there and not wanted any more is to be removed, if
 // it is ours.
 std::vector<std::string> enroot_file_places(const EnrootLayout& layout);

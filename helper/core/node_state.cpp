@@ -1,11 +1,13 @@
 #include "core/node_state.hpp"
 
 #include "core/state_text.hpp"
+#include "core/text.hpp"
 
 namespace llmgw {
 namespace {
 
 constexpr std::string_view header = "llmgw-slurm-node 1";
+constexpr const char* user_directories_key = "enroot.users";
 
 }  // namespace
 
@@ -39,6 +41,11 @@ Result<NodeState> parse_node_state(std::string_view text) {
                                     {"enroot.fingerprint", &state.enroot_fingerprint}}) {
         if (Result<void> taken = take(key, *into); !taken) return taken.error();
     }
+    // Later than the rest: what an older helper wrote has none.
+    if (const Result<std::string> parents = state_field(fields.value(), user_directories_key)) {
+        for (const std::string_view parent : split(parents.value(), ':'))
+            state.user_directories.emplace_back(parent);
+    }
     return state;
 }
 
@@ -53,6 +60,8 @@ std::string format_node_state(const NodeState& state) {
                                      {"pyxis.fingerprint", state.pyxis_fingerprint},
                                      {"enroot.path", state.enroot_path},
                                      {"enroot.fingerprint", state.enroot_fingerprint}});
+        if (!state.user_directories.empty())
+            fields.emplace_back(user_directories_key, join(state.user_directories, ":"));
     }
     return format_state_text(header, fields);
 }

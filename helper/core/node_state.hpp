@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.hpp"
 
@@ -20,6 +21,8 @@ struct NodeState {
     std::string pyxis_fingerprint;
     std::string enroot_path;
     std::string enroot_fingerprint;
+    // In each of these every user has a directory user-UID of enroot's.
+    std::vector<std::string> user_directories;
 
     bool operator==(const NodeState&) const = default;
 };

@@ -148,6 +148,18 @@ sed -i 1d "$stack"
 refused 'plugstack.conf has no line "optional spank_llmgw.so" in front of pyxis'
 refused_batch 'plugstack.conf has no line "optional spank_llmgw.so" in front of pyxis'
 
+test_case "another user made this user's directory of enroot's first"
+restored
+taken=$n2/enroot/data/user-$(id -u "$LAB_USER")
+sed -i "/^end/i enroot.users $n2/enroot/run:$n2/enroot/data" "$n2/run/node"
+rm -rf "$taken" && install -d -o nobody -m 777 "$taken"
+refused "$taken belongs to UID"
+refused_batch "$taken belongs to UID"
+rm -rf "$taken" "$n2/enroot/run/user-$(id -u "$LAB_USER")"
+run as_user srun -w n2 --container-image="$LAB_IMAGE" grep ^ID= /etc/os-release
+expect_equal "$output" ID=llmgw-lab-image
+expect_equal "$(stat -c '%U %a' "$taken" "$n2/enroot/run/user-$(id -u "$LAB_USER")" | sort -u)" "$LAB_USER 700"
+
 test_case "put right again, and the step runs in its container"
 restored
 run as_user srun -w n2 --container-image="$LAB_IMAGE" grep ^ID= /etc/os-release

@@ -156,6 +156,16 @@ TEST(EnrootFiles, are_all_among_their_places_and_say_whose_they_are) {
     }
 }
 
+TEST(UserDirectories, are_those_of_our_settings_and_of_others_in_the_same_form) {
+    EnrootLayout layout;
+    EXPECT_EQ(user_directories(layout),
+              (std::vector<std::string>{"/run/enroot", "/var/lib/enroot/cache", "/var/lib/enroot/data"}));
+    layout.set_by_others["ENROOT_DATA_PATH"] = {"/raid/enroot/user-$(id -u)", "/etc/enroot/enroot.conf"};
+    layout.set_by_others["ENROOT_CACHE_PATH"] = {"${HOME}/user-$(id -u)", "/etc/enroot/enroot.conf"};
+    layout.set_by_others["ENROOT_RUNTIME_PATH"] = {"/run/user/$(id -u)/enroot", "/etc/enroot/enroot.conf"};
+    EXPECT_EQ(user_directories(layout), (std::vector<std::string>{"/raid/enroot"}));
+}
+
 TEST(DirectoriesIn, a_tmpfiles_file) {
     EXPECT_EQ(
         directories_in(

@@ -35,15 +35,29 @@ TEST(StateText, always_writes_what_it_can_read) {
 }
 
 NodeState ready_node() {
-    return {"n1",        true,        "pyxis 0.24.0, enroot 4.2.1",
-            "boot-1",    false,       "/p/spank_pyxis.so",
-            "1:2:3:4:5", "/e/enroot", "6:7:8:9:10"};
+    return {"n1",
+            true,
+            "pyxis 0.24.0, enroot 4.2.1",
+            "boot-1",
+            false,
+            "/p/spank_pyxis.so",
+            "1:2:3:4:5",
+            "/e/enroot",
+            "6:7:8:9:10",
+            {"/run/enroot", "/d"}};
 }
 
 TEST(NodeStateFile, comes_back_as_written) {
     EXPECT_EQ(parse_node_state(format_node_state(ready_node())).value(), ready_node());
-    const NodeState other{"n2", false, "enroot isn't installed", "boot-1", true, "", "", "", ""};
+    const NodeState other{"n2", false, "enroot isn't installed", "boot-1", true, "", "", "", "", {}};
     EXPECT_EQ(parse_node_state(format_node_state(other)).value(), other);
+}
+
+TEST(NodeStateFile, of_an_older_helper_names_no_directories) {
+    NodeState older = ready_node();
+    older.user_directories.clear();
+    EXPECT_EQ(format_node_state(older).find("enroot.users"), std::string::npos);
+    EXPECT_EQ(parse_node_state(format_node_state(older)).value(), older);
 }
 
 TEST(NodeStateFile, is_refused_when_ready_without_fingerprints) {

@@ -85,6 +85,8 @@ spank_err_t spank_get_item(spank_t, spank_item_t item, ...) {
         *number = spank().job;
     } else if (item == S_JOB_NNODES) {
         *number = spank().nodes;
+    } else if (item == S_JOB_UID || item == S_JOB_GID) {
+        *number = spank().uid;
     } else {
         return ESPANK_BAD_ARG;
     }

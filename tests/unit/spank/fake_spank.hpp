@@ -23,6 +23,7 @@ struct Spank {
     std::uint32_t job = 7;
     std::uint32_t step = 0;
     std::uint32_t nodes = 1;
+    std::uint32_t uid = 0;  // and gid
     std::map<std::string, std::string> environment;  // of the step
     std::map<std::string, std::string> options;      // by name, as parsed by whichever plugin has them
     std::map<std::string, std::string> job_control;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -54,6 +55,38 @@ TEST_P(GuardRefusesWithoutPyxis, not_for_an_empty_variable) {
     node.pyxis_mapped = false;
     spank().environment[GetParam().name] = "";
     expect_runs();
+}
+
+TEST_F(GuardRefuses, a_step_whose_users_directory_another_user_made) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+    const std::string parent = node.path("data");
+    const std::string taken = parent + "/user-" + std::to_string(::geteuid());
+    std::filesystem::create_directories(taken);
+    ASSERT_EQ(::chown(taken.c_str(), 61001, 61001), 0);
+    node.state.user_directories = {node.path("none"), parent};
+    node.vouch();
+    ask();
+    expect_refused(taken + " belongs to UID 61001");
+    spank().environment.clear();
+    expect_runs();
+}
+
+TEST_F(GuardOnNode, gives_the_user_the_directories_before_pyxis_needs_them) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+    std::filesystem::create_directories(node.path("data"));
+    node.state.user_directories = {node.path("data")};
+    node.vouch();
+    expect_runs();
+    EXPECT_FALSE(std::filesystem::exists(node.path("data/user-61001"))) << "not for a plain step";
+    ask();
+    spank().uid = 61001;
+    node.pyxis_enters = [&] {
+        struct stat status {};
+        const bool there = ::stat(node.path("data/user-61001").c_str(), &status) == 0;
+        if (!there || status.st_uid != 61001 || (status.st_mode & 07777) != 0700) ::_exit(3);
+        ::_exit(4);
+    };
+    EXPECT_EXIT(node.run_step(), ExitedWithCode(4), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(every, GuardRefusesWithoutPyxis, testing::ValuesIn(request_variables));
