@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct SetupOptions {
     std::string proof_init;  // the proof's static program
     std::chrono::seconds build_deadline{600};
     Conduct conduct = Conduct::manage;
+    // Another installation root and what it is, for tests and images; nothing: this machine's.
+    packages::ManagerOptions packages;
+    std::optional<Platform> platform;
 };
 
 // Told in the thread that works.
@@ -104,6 +108,7 @@ class Setup final : public SetupPort {
     void gather_plugstack(SetupFacts& facts) const;
     void gather_nvidia(SetupFacts& facts);
     Result<packages::Manager*> manager();
+    [[nodiscard]] Result<Platform> platform() const;
     [[nodiscard]] Result<StackSite> stack_site() const;
     [[nodiscard]] StackLibraries libraries() const;
 

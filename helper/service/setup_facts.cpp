@@ -27,20 +27,18 @@ bool is_directory(const Directory& wanted) {
            (status.st_mode & 07777U) == wanted.mode;
 }
 
-EnrootPlaces places_of(const MachinePaths& paths) {
-    EnrootPlaces places;
-    places.program = paths.enroot;
-    places.directory = paths.enroot_conf_dir;
-    return places;
-}
-
 }  // namespace
+
+Result<Platform> Setup::platform() const {
+    return options_.platform ? Result<Platform>(*options_.platform) : packages::platform_of_this_machine();
+}
 
 Result<packages::Manager*> Setup::manager() {
     if (manager_) return manager_.get();
-    const Result<Platform> platform = packages::platform_of_this_machine();
-    if (!platform) return platform.error();
-    Result<std::unique_ptr<packages::Manager>> made = packages::manager_for(platform.value().family, runner_);
+    const Result<Platform> machine = platform();
+    if (!machine) return machine.error();
+    Result<std::unique_ptr<packages::Manager>> made =
+        packages::manager_for(machine.value().family, runner_, options_.packages);
     if (!made) return made.error();
     manager_ = std::move(made).value();
     return manager_.get();
@@ -128,7 +126,7 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
     Inspections& inspections = thorough ? nothing : inspections_;
     facts.machine = gather_facts(options_.paths, inspections).facts;
     if (options_.conduct == Conduct::observe) return facts;
-    facts.platform = packages::platform_of_this_machine();
+    facts.platform = platform();
     if (!facts.platform) return facts;
     const Result<packages::Manager*> packages = manager();
     if (!packages) return packages.error();

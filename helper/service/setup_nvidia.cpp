@@ -1,4 +1,6 @@
 // NVIDIA's repository and packages, on machines with a GPU of NVIDIA's alone.
+#include <algorithm>
+
 #include "service/nvidia_repository.hpp"
 #include "service/setup.hpp"
 
@@ -9,6 +11,14 @@ namespace {
 std::vector<std::string> names_in(const packages::Wanted& wanted) {
     std::vector<std::string> names;
     for (const std::string& pinned : wanted.names) names.push_back(pinned.substr(0, pinned.find('=')));
+    return names;
+}
+
+// What an admin holds stays held when we go.
+std::vector<std::string> not_held(std::vector<std::string> names, const std::vector<std::string>& held) {
+    std::erase_if(names, [&](const std::string& name) {
+        return std::find(held.begin(), held.end(), name) != held.end();
+    });
     return names;
 }
 
@@ -45,12 +55,12 @@ void Setup::gather_nvidia(SetupFacts& facts) {
 
 Result<void> Setup::add_nvidia(const packages::Progress& note, const std::stop_token& stop) {
     const Result<packages::Manager*> packages = manager();
-    const Result<Platform> platform = packages::platform_of_this_machine();
+    const Result<Platform> machine = platform();
     if (!packages) return packages.error();
-    if (!platform) return platform.error();
+    if (!machine) return machine.error();
     const Result<void> kept = ledger_.change([](Ledger& ledger) { ledger.nvidia_repository = true; });
     if (!kept) return kept.error();
-    return add_nvidia_repository(releases_.nvidia, place_of(options_, platform.value()), *packages.value(),
+    return add_nvidia_repository(releases_.nvidia, place_of(options_, machine.value()), *packages.value(),
                                  note, stop);
 }
 
@@ -63,9 +73,11 @@ Result<void> Setup::install_nvidia(const packages::Progress& note, const std::st
     if (!preview) return preview.error();
     const Result<Ledger> before = ledger_.read();
     if (!before) return before.error();
+    const Result<std::vector<std::string>> held = packages.value()->held();
+    if (!held) return held.error();
     const Result<void> kept = ledger_.change([&](Ledger& ledger) {
         ledger.add_packages(preview.value().added);
-        ledger.add_held(names_in(wanted.value()));
+        ledger.add_held(not_held(names_in(wanted.value()), held.value()));
     });
     if (!kept) return kept.error();
     return install_nvidia_packages(wanted.value(), before.value().held, *packages.value(), note, stop);
@@ -73,11 +85,11 @@ Result<void> Setup::install_nvidia(const packages::Progress& note, const std::st
 
 Result<void> Setup::remove_nvidia(const packages::Progress& note, const std::stop_token& stop) {
     const Result<packages::Manager*> packages = manager();
-    const Result<Platform> platform = packages::platform_of_this_machine();
+    const Result<Platform> machine = platform();
     if (!packages) return packages.error();
-    if (!platform) return platform.error();
+    if (!machine) return machine.error();
     // Its packages went with the others.
-    return remove_nvidia_repository(releases_.nvidia, place_of(options_, platform.value()), {},
+    return remove_nvidia_repository(releases_.nvidia, place_of(options_, machine.value()), {},
                                     *packages.value(), note, stop);
 }
 

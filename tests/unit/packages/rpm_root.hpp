@@ -13,6 +13,7 @@ struct Rpm {
     std::string needs = {};
     std::string source = {};  // the source package's name, where it is another
     std::string release = "1";
+    bool program = false;  // brings /usr/bin/NAME, which says its version
 };
 
 class RpmRoot : public ::testing::Test {
@@ -39,16 +40,21 @@ class RpmRoot : public ::testing::Test {
         const std::string spec = place_.file(source + ".spec");
         const std::string needs = rpm.needs.empty() ? "" : "Requires: " + rpm.needs + "\n";
         write(spec, "Name: " + source + "\nVersion: " + rpm.version + "\nRelease: " + rpm.release +
-                        "\nSummary: for a test\nLicense: none\nBuildArch: noarch\n" + (other ? "" : needs) +
+                        "\nSummary: for a test\nLicense: none\nBuildArch: noarch\nAutoReqProv: no\n" + (other ? "" : needs) +
                         "%description\nfor a test\n" +
                         (other ? "%package -n " + rpm.name + "\nSummary: for a test\n" + needs +
                                      "%description -n " + rpm.name + "\nfor a test\n"
                                : "") +
                         "%install\nmkdir -p %{buildroot}/usr/share/" + rpm.name + " %{buildroot}/etc\necho " +
                         rpm.version + " >%{buildroot}/usr/share/" + rpm.name + "/version\necho setting " +
-                        rpm.version + " >%{buildroot}/etc/" + rpm.name + ".conf\n%files" +
-                        (other ? " -n " + rpm.name : "") + "\n/usr/share/" + rpm.name +
-                        "\n%config(noreplace) /etc/" + rpm.name + ".conf\n");
+                        rpm.version + " >%{buildroot}/etc/" + rpm.name + ".conf\n" +
+                        (rpm.program ? "mkdir -p %{buildroot}/usr/bin\nprintf '#!/bin/sh\\necho " +
+                                           rpm.version + "\\n' >%{buildroot}/usr/bin/" + rpm.name +
+                                           "\nchmod 755 %{buildroot}/usr/bin/" + rpm.name + "\n"
+                                     : "") +
+                        "%files" + (other ? " -n " + rpm.name : "") + "\n/usr/share/" + rpm.name +
+                        (rpm.program ? "\n/usr/bin/" + rpm.name : "") + "\n%config(noreplace) /etc/" +
+                        rpm.name + ".conf\n");
         const std::string built = place_.file("built");
         must_run({"/usr/bin/rpmbuild", "-bb", "--define", "_topdir " + place_.file("rpmbuild"), "--define",
                   "_rpmdir " + built, "--define", "_dbpath " + place_.file("rpmdb"), "--define",
