@@ -74,12 +74,13 @@ MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& want
     const bool ready = !reason;
     const std::string text = cleaned(ready ? "pyxis " + wanted.pyxis + ", enroot " + wanted.enroot : *reason,
                                      limits::message_bytes);
-    check.node = {facts.machine, ready, text, facts.boot, facts.oci, {}, {}, {}, {}};
+    check.node = {facts.machine, ready, text, facts.boot, facts.oci, {}, {}, {}, {}, {}};
     if (ready) {
         check.node.pyxis_path = facts.pyxis_file.value().path;
         check.node.pyxis_fingerprint = facts.pyxis_file.value().fingerprint;
         check.node.enroot_path = facts.enroot_file.value().path;
         check.node.enroot_fingerprint = facts.enroot_file.value().fingerprint;
+        check.node.user_directories = facts.user_directories;
     }
     check.report = {facts.machine, ready, text, versions_in(facts), facts.boot, helper_version};
     return check;
@@ -88,7 +89,7 @@ MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& want
 MachineCheck not_ready(const MachineCheck& check, const std::string& reason) {
     MachineCheck changed = check;
     const std::string text = cleaned(reason, limits::message_bytes);
-    changed.node = {check.node.machine, false, text, check.node.boot, check.node.oci, {}, {}, {}, {}};
+    changed.node = {check.node.machine, false, text, check.node.boot, check.node.oci, {}, {}, {}, {}, {}};
     changed.report.ready = false;
     changed.report.reason = text;
     return changed;

@@ -43,8 +43,12 @@ struct MachineFacts {
     // only has to be one that Slurm loads.
     bool pyxis_is_ours = false;
     Result<FileFacts> enroot_file = Error{};
-    Result<std::string> enroot = Error{};  // "4.2.1"
-    bool proven = false;                   // a user's container started with what is there now
+    Result<std::string> enroot = Error{};       // "4.2.1"
+    std::vector<std::string> user_directories;  // node_state.hpp
+    // What an admin may want to know although nothing is wrong with it.
+    std::string pending;              // "pending restart: slurmd still runs ..."
+    std::vector<std::string> doubts;  // of enroot's settings
+    bool proven = false;                        // a user's container started with what is there now
 };
 
 struct MachineCheck {

@@ -163,7 +163,9 @@ Step files_step(const Sources& from) {
     }
     const std::vector<std::string>& unwanted = from.facts.unwanted_files;
     if (different.empty() && from.facts.missing_directories.empty() && unwanted.empty()) {
-        return is_done(std::move(made), "they are as they should be");
+        std::string finding = "they are as they should be";
+        for (const std::string& doubt : from.facts.machine.doubts) finding += "; " + doubt;
+        return is_done(std::move(made), finding);
     }
     Actions apply;
     if (!different.empty()) apply.emplace_back(action::WriteFiles{different});
@@ -217,7 +219,9 @@ Step plugstack_step(const Sources& from) {
     made.undo = "takes our lines out again";
     const Result<bool>& right = from.facts.plugstack_right;
     if (!right) return is_missing(std::move(made), right.error().message, {});
-    if (right.value()) return is_done(std::move(made), "our lines are there");
+    const std::string& pending = from.facts.machine.pending;
+    if (right.value())
+        return is_done(std::move(made), "our lines are there" + (pending.empty() ? "" : "; " + pending));
     return is_missing(std::move(made), "our lines are missing or different", {action::EditPlugstack{true}});
 }
 

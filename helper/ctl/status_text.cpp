@@ -56,6 +56,11 @@ std::string status_text(const Value& status) {
     }
     text += fmt::format("this machine, {}: {}, {}\n", text_at(status, "machine"), text_at(status, "state"),
                         text_at(status, "reason"));
+    if (const Value* notes = status.find("notes"); notes != nullptr && notes->array() != nullptr) {
+        for (const Value& note : *notes->array()) {
+            if (note.text() != nullptr) text += fmt::format("  note: {}\n", *note.text());
+        }
+    }
     if (const std::string error = text_at(status, "machines_error"); !error.empty()) {
         return text + fmt::format("other machines: {}\n", error);
     }

@@ -102,10 +102,20 @@ void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std
     check_ = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
     const Result<void> watched = loop_.watch_directories(gathered.watch, [this] { look_again(); });
     if (!watched) log(Level::warning, watched.error().message);
+    take_notes(gathered.facts);
     publish();
     update_gate();
     setup_.machine_is(*check_);
     answer(std::string(shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
+}
+
+void Helper::take_notes(const MachineFacts& facts) {
+    std::vector<std::string> notes = facts.doubts;
+    if (!facts.pending.empty()) notes.push_back(facts.pending);
+    if (notes == notes_) return;
+    notes_ = std::move(notes);
+    for (const std::string& note : notes_) log(Level::info, note);
+    listeners_.status_changed();
 }
 
 // A machine that isn't ready says what is being done about it, or why that failed; one that is being taken
@@ -251,6 +261,9 @@ std::string Helper::reason() const {
 std::string Helper::description(const Result<KnownMachines>& machines) const {
     Value machine_value(Value::Object{});
     machine_value.set("machine", machine()).set("state", state()).set("reason", reason());
+    Value notes(Value::Array{});
+    for (const std::string& note : notes_) notes.add(note);
+    machine_value.set("notes", notes);
     Value leader(Value::Object{});
     leader.set("url", options_.leader.url).set("error", leader_error_);
     machine_value.set("leader", leader).set("settings_problem", settings_problem_);

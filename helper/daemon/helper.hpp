@@ -59,6 +59,7 @@ class Helper final : public bus::ManagerPort {
   private:
     void check(bus::Answer<std::string> answer);
     void on_checked(const service::Gathered& gathered, const bus::Answer<std::string>& answer);
+    void take_notes(const MachineFacts& facts);
     void on_settings(const Result<service::LeaderSettings>& answer);
     void on_machines(const Result<KnownMachines>& answer);
     void on_reported(const Result<void>& sent);
@@ -93,6 +94,7 @@ class Helper final : public bus::ManagerPort {
     std::vector<bus::Answer<std::string>> describing_;
 
     // Last: their threads use what is above.
+    std::vector<std::string> notes_;  // of the last look
     service::Inspections inspections_;
     Errands checks_;
     Errands errands_;

@@ -72,6 +72,14 @@ Result<PluginFacts> inspect(const std::string& inspector, const std::string& plu
         [&] { return slurm::inspect_plugin(inspector, plugin, installation.library); });
 }
 
+SlurmdFacts slurmd_here(const MachinePaths& paths) {
+    slurm::DaemonPlaces places;
+    places.machine = paths.machine;
+    places.slurm_conf = paths.slurm_conf_dir + "/slurm.conf";
+    places.plugstack = paths.plugstack;
+    return slurm::read_slurmd(places);
+}
+
 constexpr const char* proof_header = "llmgw-slurm-proof 1";
 constexpr mode_t everyone_reads = 0644;
 
@@ -109,6 +117,13 @@ bool is_proven(const MachinePaths& paths) {
 
 }  // namespace
 
+EnrootPlaces places_of(const MachinePaths& paths) {
+    EnrootPlaces places;
+    places.program = paths.enroot;
+    places.directory = paths.enroot_conf_dir;
+    return places;
+}
+
 std::string proof_subject(const MachinePaths& paths) {
     std::vector<std::string> subject;
     add_files(subject, directory_of(paths.enroot), "enroot", 0);
@@ -125,11 +140,7 @@ Result<void> keep_proof(const MachinePaths& paths) {
 }
 
 slurm::StackPlace stack_place(const MachinePaths& paths) {
-    slurm::DaemonPlaces places;
-    places.machine = paths.machine;
-    places.slurm_conf = paths.slurm_conf_dir + "/slurm.conf";
-    places.plugstack = paths.plugstack;
-    return slurm::stack_place(slurm::read_slurmd(places));
+    return slurm::stack_place(slurmd_here(paths));
 }
 
 Result<PluginFacts> built_pyxis(const MachinePaths& paths, Inspections& inspections) {
@@ -158,7 +169,9 @@ Gathered gather_facts(const MachinePaths& paths, Inspections& inspections) {
         slurm::find_installation(paths.slurm_library, inspections.versions);
     facts.slurm = installation ? Result<std::string>(installation.value().version) : installation.error();
 
-    const Result<slurm::PlugstackFiles> files = slurm::read_plugstack(stack_place(paths).path);
+    const SlurmdFacts slurmd = slurmd_here(paths);
+    facts.pending = to_tell(slurmd, {}).sentence;
+    const Result<slurm::PlugstackFiles> files = slurm::read_plugstack(slurm::stack_place(slurmd).path);
     facts.plugstack = files ? Result<Plugstack>(files.value().stack) : files.error();
     if (files) {
         const std::vector<std::string>& directories = files.value().directories;
@@ -180,6 +193,10 @@ Gathered gather_facts(const MachinePaths& paths, Inspections& inspections) {
                                               [&] { return enroot_version(paths.enroot); });
     }
     facts.proven = is_proven(paths);
+    if (const Result<EnrootLayout> layout = read_enroot_layout(places_of(paths))) {
+        facts.user_directories = user_directories(layout.value());
+        facts.doubts = layout.value().doubts;
+    }
     // Slurm's own libraries, which an upgrade replaces before it restarts slurmd, and the one that we build.
     if (installation) gathered.watch.push_back(directory_of(installation.value().library));
     gathered.watch.push_back(directory_of(paths.pyxis));

@@ -6,6 +6,7 @@
 
 #include "core/machine_check.hpp"
 #include "posix/remembered.hpp"
+#include "service/enroot_layout.hpp"
 #include "slurm/plugstack_files.hpp"
 
 namespace llmgw::service {
@@ -35,6 +36,8 @@ struct Inspections {
     Remembered<PluginFacts> plugins;
     Remembered<std::string> enroot;
 };
+
+EnrootPlaces places_of(const MachinePaths& paths);
 
 Gathered gather_facts(const MachinePaths& paths, Inspections& inspections);
 // The same, with every program asked.

@@ -26,6 +26,7 @@ MachineFacts good() {
     facts.pyxis = PluginFacts{"pyxis", "spank", 0x160508, "0.24.0"};
     facts.enroot_file = FileFacts{"/usr/bin/enroot", "6:7:8:9:10"};
     facts.enroot = std::string("4.2.1");
+    facts.user_directories = {"/run/enroot"};
     facts.proven = true;
     return facts;
 }
@@ -46,8 +47,16 @@ std::string reason(const MachineFacts& facts) {
 
 TEST(MachineCheck, of_a_good_machine_says_what_the_guard_and_the_leader_need) {
     const MachineCheck check = checked(good());
-    EXPECT_EQ(check.node, (NodeState{"n1", true, "pyxis 0.24.0, enroot 4.2.1", "some-boot", true, pyxis_path,
-                                     "1:2:3:4:5", "/usr/bin/enroot", "6:7:8:9:10"}));
+    EXPECT_EQ(check.node, (NodeState{"n1",
+                                     true,
+                                     "pyxis 0.24.0, enroot 4.2.1",
+                                     "some-boot",
+                                     true,
+                                     pyxis_path,
+                                     "1:2:3:4:5",
+                                     "/usr/bin/enroot",
+                                     "6:7:8:9:10",
+                                     {"/run/enroot"}}));
     EXPECT_EQ(check.report, (MachineReport{"n1",
                                            true,
                                            "pyxis 0.24.0, enroot 4.2.1",
@@ -98,6 +107,7 @@ TEST(MachineCheck, gives_one_reason_at_a_time_in_its_order) {
     EXPECT_EQ(reason(facts), "plugstack.conf has no line \"optional spank_llmgw.so\"");
     facts.plugstack = good().plugstack;
     EXPECT_EQ(reason(facts), "no container was started yet with what is installed now");
+    facts.user_directories = {"/run/enroot"};
     facts.proven = true;
     EXPECT_EQ(reason(facts), "ready");
 }

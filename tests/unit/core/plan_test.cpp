@@ -111,6 +111,19 @@ SetupFacts complete() {
     return facts;
 }
 
+TEST(Plan, says_what_is_pending_and_doubtful_although_all_is_done) {
+    SetupFacts facts = complete();
+    facts.machine.pending = "pending restart: slurmd";
+    facts.machine.doubts = {"ENROOT_X is no setting of enroot's"};
+    const Plan plan = planned(facts);
+    EXPECT_EQ(next_step(plan), nullptr);
+    EXPECT_EQ(plan.back().finding, "our lines are there; pending restart: slurmd");
+    const auto settings = std::find_if(plan.begin(), plan.end(),
+                                       [](const Step& step) { return step.name == "enroot-settings"; });
+    ASSERT_NE(settings, plan.end());
+    EXPECT_EQ(settings->finding, "they are as they should be; ENROOT_X is no setting of enroot's");
+}
+
 TEST(Plan, of_a_bare_machine_goes_through_its_steps_in_order) {
     SetupFacts facts = bare();
     for (const auto& [name, change] : successes) {

@@ -34,6 +34,14 @@ TEST(StatusText, of_a_controller) {
               "a-long-name  not ready  no report since 09:14\n");
 }
 
+TEST(StatusText, has_what_an_admin_may_want_to_know) {
+    Value status = value(controller);
+    status.set("notes", value(R"(["pending restart: slurmd still runs the program from before"])"));
+    EXPECT_NE(status_text(status).find("enroot 4.2.1\n  note: pending restart: slurmd still runs the "
+                                       "program from before\n\nMACHINE"),
+              std::string::npos);
+}
+
 TEST(StatusText, of_a_gate_that_is_held_by_hand) {
     Value status = value(controller);
     status.set("gate", value(R"({"mode": "open", "open": true, "message": "llmgw: opened"})"));
