@@ -9,7 +9,7 @@
 export machine_base=$cache/machine
 export machine_archive=$cache/machine-archive # *.deb and their index
 # Raised when what an older version of this file made won't do any more.
-machine_format=3
+machine_format=4
 
 machine_list() { bash "$tree_source/tests/lib/packages.sh" --list "$1"; }
 
@@ -20,7 +20,7 @@ layer_of() { echo "$cache/machine-$1"; }
 make_machine_trees() {
     local wanted log=$cache/machine.log
     wanted="format $machine_format"$'\n'$(machine_list machine && machine_list machine-controller &&
-        machine_list machine-node && machine_list machine-archive)
+        machine_list machine-node && machine_list machine-bare && machine_list machine-archive)
     mkdir -p "$cache"
     (
         flock -n 7 || { echo "machines: another run makes the trees, waiting" && flock 7; }
@@ -65,6 +65,8 @@ fill_base() {
         apt-get clean
         apt-get install -y -q --download-only -o Binary::apt-get::APT::Keep-Downloaded-Packages=true \
             '"$({ machine_list machine-controller && machine_list machine-node && machine_list machine-archive; } | paste -sd' ')"'
+        # What bare machines have to install, and this tree has already.
+        (cd /var/cache/apt/archives && apt-get download -q '"$(machine_list machine-bare | paste -sd' ')"')
         systemctl enable systemd-networkd
         for user in ann:20001 bob:20002; do
             useradd --uid "${user#*:}" --user-group --create-home --shell /bin/bash "${user%:*}"

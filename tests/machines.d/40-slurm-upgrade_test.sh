@@ -16,7 +16,7 @@ make_next_version() (
         file=$(echo "$machine_archive/${name}"_*.deb)
         old=$(dpkg-deb -f "$file" Version)
         dpkg-deb -R "$file" "$name" || exit 1
-        sed -i "s/^Version: .*/Version: 22.05.9-1/; s/(= ${old//+/\\+})/(= 22.05.9-1)/g" "$name/DEBIAN/control"
+        sed -i "s/^Version: .*/Version: 22.05.9-1/; s/(= $old)/(= 22.05.9-1)/g" "$name/DEBIAN/control"
         grep -rlF 22.05.8 "$name/usr" | grep -E '/(slurmd|libslurm[^/]*\.so[^/]*)$' | while read -r file; do
             sed -i 's/22\.05\.8/22.05.9/g' "$file"
         done
