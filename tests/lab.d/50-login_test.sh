@@ -15,7 +15,7 @@ restore() {
     local machine
     for machine in n1 n2 n3 ctl host; do stop_sshd "$machine"; done
     for machine in slurmctld slurmd-n1 slurmd-n3; do alive "$machine" || start_daemon "$machine"; done
-    scancel -Q $(squeue -h -o %A)
+    squeue -h -o %A | xargs -r scancel -Q
     wait_until 30 no_jobs
     as_before
     remove_login_users
@@ -257,7 +257,7 @@ run by_password
 expect_output "in job $job_here, $groups"
 
 test_case "Contain unset: users are told what is missing, root and admins get in"
-scancel -Q $(squeue -h -o %A)
+squeue -h -o %A | xargs -r scancel -Q
 expect "no job" wait_until 60 no_jobs
 for_logins ''
 job_of "$LAB_USER" -w n1

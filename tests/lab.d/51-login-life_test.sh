@@ -13,8 +13,7 @@
 
 restore() {
     stop_sshd n1
-    # shellcheck disable=SC2046
-    scancel -Q $(squeue -h -o %A)
+    scancel -Q -u "$LAB_USER"
     wait_until 30 no_jobs
     as_before
     remove_login_users
@@ -26,6 +25,7 @@ make_login_users && make_login_keys || exit 1
 printf '#!/bin/sh\n[ ! -e "%s" ] || sleep 3\n' "$LAB/prolog-slow" >"$LAB/prolog"
 chmod 755 "$LAB/prolog"
 for_logins Contain "Prolog=$LAB/prolog"
+daemons_before=$(slurm_daemons)
 start_sshd n1 || exit 1
 
 # Processes of the user's whose command has this word.
@@ -38,15 +38,17 @@ script_of() {
     cat <<EOF
 exec >/dev/null 2>&1 </dev/null
 cd "$WORK"
-setsid sh -c 'exec -a $1-setsid sleep 4000' &
+setsid bash -c 'exec -a $1-setsid sleep 4000' &
 tmux -L $1 -f /dev/null new-session -d 'exec -a $1-tmux sleep 4000'
-(sh -c '(exec -a $1-daemon setsid sleep 4000) &' &)
+(bash -c '(setsid bash -c "exec -a $1-daemon sleep 4000") &' &)
 exec -a $1-shell sleep 4000
 EOF
 }
 start_login() {
     login "$LAB_USER@n1" "bash -c $(printf %q "$(script_of "$1")")" >/dev/null 2>&1 &
-    expect "what login $1 started" wait_until 30 lives "$1-" 4
+    for word in setsid tmux daemon shell; do
+        expect "$1-$word" wait_until 30 lives "^$1-$word" 1
+    done
 }
 
 test_case "scancel ends the login with everything it started; the other job and its login live on"
@@ -58,8 +60,6 @@ job_of "$LAB_USER" -w n1 && job_two=$job
 extern_on n1 "$job_two"
 start_login lifetwo
 for word in setsid tmux daemon shell; do
-    expect "lifeone-$word" lives "lifeone-$word" 1
-    expect "lifetwo-$word" lives "lifetwo-$word" 1
     for pid in $(pgrep -f "^lifetwo-$word"); do
         expect "process $pid in job $job_two" grep -q "/job_$job_two/step_extern" "/proc/$pid/cgroup"
     done
@@ -67,7 +67,7 @@ done
 scancel "$job_two"
 expect "nothing left of the login of job $job_two" wait_until 60 nobody_lives lifetwo
 expect "job $job_two to end" wait_until 60 job_ended "$job_two"
-for word in setsid tmux daemon shell; do expect "lifeone-$word still" lives "lifeone-$word" 1; done
+for word in setsid tmux daemon shell; do expect "lifeone-$word still" lives "^lifeone-$word" 1; done
 expect "job $job_one still" job_is "$job_one" RUNNING
 run login "$LAB_USER@n1" "$whereami"
 expect_output "in job $job_one, [1-9] groups"
@@ -81,11 +81,6 @@ expect_unharmed
 
 test_case "too early: the job is granted, its prolog still runs, and the login waits for the step"
 touch "$LAB/prolog-slow"
-early() {
-    as_user salloc -w n1 bash -c "ssh -F none -i '$LOGIN/key' -p $(login_port n1) -o StrictHostKeyChecking=no \
-        -o UserKnownHostsFile=/dev/null -l $LAB_USER 127.0.0.1 '$whereami'"
-}
-install -o "$LAB_USER" -m 600 "$LOGIN/key" "$WORK/key"
 early() {
     as_user salloc -w n1 --no-shell 2>&1 &
     until [[ $(squeue -h -u "$LAB_USER" -o %T) =~ RUNNING|CONFIGURING ]]; do sleep 0.05; done
@@ -115,7 +110,8 @@ expect_status 0
 job_elsewhere=$job
 
 test_case "a login with a terminal is told which job it is in"
-run login "$LAB_USER@n1" -tt true
+with_terminal() { echo exit | login "$LAB_USER@n1" -tt; }
+run with_terminal
 expect_output "this login is in your job $job_elsewhere on n1"
 
 test_case "two hundred logins at once: each in the job, none left behind"
