@@ -24,57 +24,15 @@ std::string job_name(const ExternStep& step) {
     return "job " + std::to_string(step.job);
 }
 
-SlurmHere slurm_here(const AdoptOptions& options) {
-    SlurmPlaces places;
-    places.spool = options.spool;
-    if (!options.conf.empty()) places.conf = options.conf;
-    return read_slurm_here(places, host_name());
+Adoption adoption_of(const ExternStep& step, Taken taken) {
+    return {step, static_cast<pid_t>(taken.login.slurmstepd), std::move(taken.login.place),
+            std::move(taken.login.held), std::move(taken.namespaces)};
 }
 
-// Where the step's processes are; suspended ones are an error of their own kind (conflict).
-Result<StepPlace> place_of(const OwnedStep& owned) {
-    const Result<Cgroups> daemon = cgroups_of(owned.slurmstepd);
-    if (!daemon) return daemon.error();
-    std::optional<StepPlace> place = extern_step_place(daemon.value());
-    if (!place) {
-        return Error{
-            Code::invalid,
-            "Slurm doesn't know the processes of " + job_name(owned.step) +
-                " by cgroups; an administrator has to set ProctrackType=proctrack/cgroup in slurm.conf"};
-    }
-    if (is_frozen(*place)) return Error{Code::conflict, "suspended"};
-    return *std::move(place);
-}
-
-Result<Adoption> take_into(StepdWorker& worker, const OwnedStep& owned, pid_t process) {
-    Result<StepPlace> place = place_of(owned);
-    if (!place) return place.error();
-    if (Result<void> adopted = worker.adopt(process); !adopted) {
-        return adopted.error().within(job_name(owned.step) + " could not take the login");
-    }
-    Adoption adoption;
-    adoption.step = owned.step;
-    adoption.slurmstepd = owned.slurmstepd;
-    adoption.place = std::move(place).value();
-    const Result<Cgroups> now = cgroups_of(process);
-    if (!now) return now.error();
-    adoption.held = held_in(now.value(), adoption.place);
-    if (!escaped_from(now.value(), adoption.place, {adoption.place.tracker}).empty()) {
-        return Error{Code::internal, job_name(owned.step) + " took the login, but not into its cgroup"};
-    }
-    Result<std::vector<JobNamespace>> namespaces = worker.namespaces();
-    if (!namespaces) {
-        return namespaces.error().within(job_name(owned.step) +
-                                         " took the login, but not into its namespaces");
-    }
-    adoption.namespaces = std::move(namespaces).value();
-    return adoption;
-}
-
-// One look at what is here now, but not at `known`, to which it adds. Nothing: no job of the user's took the
-// login; `findings` say why.
+// One look at what is here now, but not at `foreign`, to which it adds the steps of others. Nothing: no job
+// of the user's took the login; `findings` say why.
 Result<std::optional<Adoption>> look(const AdoptOptions& options, const std::vector<std::string>& spool,
-                                     const Login& login, std::vector<ExternStep>& known,
+                                     const Login& login, std::vector<ExternStep>& foreign,
                                      LoginFindings& findings) {
     findings = LoginFindings{};
     findings.wanted = login.wanted;
@@ -82,28 +40,19 @@ Result<std::optional<Adoption>> look(const AdoptOptions& options, const std::vec
     findings.without_extern = here.without_extern;
     std::erase_if(here.extern_steps, [&](const ExternStep& step) {
         return (login.wanted && step.job != *login.wanted) ||
-               std::find(known.begin(), known.end(), step) != known.end();
+               std::find(foreign.begin(), foreign.end(), step) != foreign.end();
     });
     if (here.extern_steps.empty()) return std::optional<Adoption>();
-    known.insert(known.end(), here.extern_steps.begin(), here.extern_steps.end());
-    StepdWorker worker(options.library, std::move(here.extern_steps), login.user);
-    for (std::size_t jobs = 1;; ++jobs) {
-        Result<std::optional<OwnedStep>> owned = worker.next();
-        if (!owned) return owned.error();
-        if (!owned.value()) break;
-        Result<Adoption> taken = take_into(worker, *owned.value(), login.process);
-        if (taken) {
-            taken.value().jobs = jobs;
-            return std::optional<Adoption>(std::move(taken).value());
-        }
-        if (taken.error().code == Code::conflict) {
-            findings.suspended.push_back(owned.value()->step.job);
-        } else {
-            findings.failures.push_back(taken.error().message);
-        }
+    const TakeOrder order{options.library, std::move(here.extern_steps), login.user, login.process};
+    Result<Taken> taken = take_login(order);
+    if (!taken) return taken.error();
+    findings.suspended = taken.value().login.suspended;
+    findings.failures = taken.value().login.failures;
+    if (const std::optional<std::size_t> step = taken.value().login.step) {
+        return std::optional<Adoption>(adoption_of(order.steps[*step], std::move(taken).value()));
     }
-    for (const std::uint32_t job : worker.silent()) {
-        findings.failures.push_back("the slurmstepd of job " + std::to_string(job) + " doesn't answer");
+    for (const std::size_t each : taken.value().login.foreign) {
+        if (each < order.steps.size()) foreign.push_back(order.steps[each]);
     }
     return std::optional<Adoption>();
 }
@@ -114,26 +63,25 @@ bool is_worth_waiting(const LoginFindings& findings) {
 
 }  // namespace
 
-bool is_node(const AdoptOptions& options) {
-    if (options.role != LoginRole::automatic) return options.role == LoginRole::node;
-    return host_kind(options.role, slurm_here(options).host) == HostKind::node;
+Host this_host(const AdoptOptions& options) {
+    SlurmPlaces places;
+    places.spool = options.spool;
+    if (!options.conf.empty()) places.conf = options.conf;
+    SlurmHere here = read_slurm_here(places, host_name());
+    return {host_kind(options.role, here.host) == HostKind::node, std::move(here.spool)};
 }
 
-Result<Adoption> adopt(const AdoptOptions& options, const Login& login) {
-    const SlurmHere here = slurm_here(options);
+Result<Adoption> adopt(const AdoptOptions& options, const Host& host, const Login& login) {
     const Clock::time_point until = Clock::now() + options.wait;
-    std::vector<ExternStep> known;
+    std::vector<ExternStep> foreign;
     LoginFindings findings;
-    for (bool last = false;;) {
-        Result<std::optional<Adoption>> taken = look(options, here.spool, login, known, findings);
+    for (;;) {
+        Result<std::optional<Adoption>> taken = look(options, host.spool, login, foreign, findings);
         if (!taken) return taken.error();
         if (taken.value()) return *std::move(taken).value();
         // slurmd makes the step after the prolog, which is after the job was granted.
-        if (!is_worth_waiting(findings) || last) break;
+        if (!is_worth_waiting(findings) || Clock::now() >= until) break;
         std::this_thread::sleep_for(limits::step_look_every);
-        last = Clock::now() >= until;
-        // Once more all of them: one may have been too young to answer.
-        if (last) known.clear();
     }
     return Error{Code::denied, why_refused(findings)};
 }
@@ -148,20 +96,15 @@ std::string escaped(const Adoption& adoption, pid_t process) {
 }
 
 Result<void> adopt_again(const AdoptOptions& options, const Login& login, Adoption& adoption) {
-    StepdWorker worker(options.library, {adoption.step}, login.user);
-    Result<std::optional<OwnedStep>> owned = worker.next();
-    if (!owned) return owned.error();
-    if (!owned.value()) return Error{Code::missing, job_name(adoption.step) + " ended"};
-    Result<Adoption> taken = take_into(worker, *owned.value(), login.process);
-    if (!taken) {
-        if (taken.error().code != Code::conflict) return taken.error();
-        return Error{Code::denied, job_name(adoption.step) + " was suspended"};
-    }
+    Result<Taken> taken = take_login({options.library, {adoption.step}, login.user, login.process});
+    if (!taken) return taken.error();
+    const LoginTaken& outcome = taken.value().login;
+    if (!outcome.failures.empty()) return Error{Code::unavailable, outcome.failures.front()};
+    if (!outcome.suspended.empty()) return Error{Code::denied, job_name(adoption.step) + " was suspended"};
+    if (!outcome.step) return Error{Code::missing, job_name(adoption.step) + " ended"};
     const std::string missing = escaped(adoption, login.process);
     if (!missing.empty()) return Error{Code::internal, "it can't be put back into the job's " + missing};
-    taken.value().jobs = adoption.jobs;
-    taken.value().held = adoption.held;
-    adoption = std::move(taken).value();
+    adoption.namespaces = std::move(taken).value().namespaces;
     return {};
 }
 

@@ -28,15 +28,18 @@ struct Adoption {
     StepPlace place;
     std::vector<std::string> held;  // the hierarchies into which Slurm put the login
     std::vector<JobNamespace> namespaces;
-    std::size_t jobs = 0;  // of the user's that were found here until one was taken
 };
 
-// Whether logins are Slurm's business on this host at all.
-bool is_node(const AdoptOptions& options);
+// Whether logins are Slurm's business on this host at all, and where its steps' sockets are.
+struct Host {
+    bool node = false;
+    std::vector<std::string> spool;
+};
+Host this_host(const AdoptOptions& options);
 
 // Into the newest job of the user's here that takes it, or the one that they named; waits for a step that
 // isn't there yet. The error's message is for the user.
-Result<Adoption> adopt(const AdoptOptions& options, const Login& login);
+Result<Adoption> adopt(const AdoptOptions& options, const Host& host, const Login& login);
 
 // What the process has slipped out of since ("cpuset, freezer"), or why that can't be told; "": it is where
 // it was put, and the job's step is still there.

@@ -120,10 +120,12 @@ Result<void> held_or_put_back(pam_handle_t* pam, const Case& found, Adoption& ad
 }  // namespace
 
 int account(pam_handle_t* pam, const Words& words) {
-    if (options_of(words).problems.empty() && !is_node(options_of(words))) return PAM_IGNORE;
+    const AdoptOptions options = options_of(words);
+    const Host host = this_host(options);
+    if (options.problems.empty() && !host.node) return PAM_IGNORE;
     const Result<Case> found = case_of(pam, words);
     if (!found) return refuse(pam, words, PAM_PERM_DENIED, found.error().message);
-    Result<Adoption> adoption = adopt(found.value().options, found.value().login);
+    Result<Adoption> adoption = adopt(options, host, found.value().login);
     if (!adoption) return refuse(pam, words, PAM_PERM_DENIED, adoption.error().message);
     if (keep(pam, std::move(adoption).value()) == nullptr) {
         return refuse(pam, words, PAM_PERM_DENIED, "PAM could not keep the login's job");
@@ -132,17 +134,20 @@ int account(pam_handle_t* pam, const Words& words) {
 }
 
 int open_session(pam_handle_t* pam, const Words& words) {
-    if (options_of(words).problems.empty() && !is_node(options_of(words))) return PAM_IGNORE;
+    const AdoptOptions options = options_of(words);
+    Kept* state = kept(pam);
+    const Host host = state == nullptr ? this_host(options) : Host{true, {}};
+    if (options.problems.empty() && !host.node) return PAM_IGNORE;
     const Result<Case> found = case_of(pam, words);
     if (!found) return refuse(pam, words, PAM_SESSION_ERR, found.error().message);
-    Kept* state = kept(pam);
     if (state == nullptr) {
         // With passwords sshd asks the account phase in another process than this one (auth-pam.c).
-        Result<Adoption> adoption = adopt(found.value().options, found.value().login);
+        Result<Adoption> adoption = adopt(options, host, found.value().login);
         if (!adoption) return refuse(pam, words, PAM_SESSION_ERR, adoption.error().message);
         state = keep(pam, std::move(adoption).value());
-        if (state == nullptr)
+        if (state == nullptr) {
             return refuse(pam, words, PAM_SESSION_ERR, "PAM could not keep the login's job");
+        }
     }
     if (Result<void> held = held_or_put_back(pam, found.value(), state->adoption); !held) {
         return refuse(pam, words, PAM_SESSION_ERR, held.error().message);

@@ -17,141 +17,126 @@
 #include <cstring>
 
 #include "core/limits.hpp"
+#include "posix/cgroup_files.hpp"
 #include "posix/file.hpp"
+#include "posix/step_search.hpp"
 
 namespace llmgw {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Say : std::uint32_t {
-    trying,   // about to ask the step
-    owned,    // it is the user's; waits for an order
-    done,     // no more steps
-    failed,   // libslurm can't be used; ends
-    fine,     // the order was carried out
-    refused,  // it was not
-};
-enum class Order : std::uint32_t { next, adopt, namespaces };
-
-struct Message {
-    Say say;
-    std::uint32_t step;
-    std::int32_t number;  // owned: slurmstepd's process; failed, refused: the error's code; fine: namespaces
-    std::array<std::int32_t, 8> types;
-    std::array<char, 400> text;
-};
-struct Request {
-    Order order;
-    std::int32_t process;
-};
-
-long long now_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch()).count();
-}
+constexpr std::size_t most_files = 8;  // Linux has as many kinds of namespaces
 
 // The bytes of an array of descriptors beside a message (cmsg(3)).
 union Attached {
     cmsghdr alignment;
-    std::array<char, CMSG_SPACE(8 * sizeof(int))> bytes;
+    std::array<char, CMSG_SPACE(most_files * sizeof(int))> bytes;
 };
 
-bool send_message(int channel, const Message& message, const std::vector<JobNamespace>* files) {
-    iovec part{const_cast<Message*>(&message), sizeof message};
+// ---- in the worker
+
+std::string job_name(const ExternStep& step) {
+    return "job " + std::to_string(step.job);
+}
+
+void send_taken(int channel, const Taken& taken) {
+    std::string text = format_login_taken(taken.login);
+    iovec part{text.data(), text.size()};
     msghdr header{};
     header.msg_iov = &part;
     header.msg_iovlen = 1;
     Attached attached{};
-    if (files != nullptr && !files->empty()) {
-        std::array<int, 8> numbers{};
-        for (std::size_t i = 0; i < files->size(); ++i) numbers[i] = (*files)[i].file.get();
-        const std::size_t size = files->size() * sizeof(int);
+    const std::size_t count = std::min(taken.namespaces.size(), most_files);
+    if (count > 0) {
+        std::array<int, most_files> numbers{};
+        for (std::size_t i = 0; i < count; ++i) numbers[i] = taken.namespaces[i].file.get();
         header.msg_control = attached.bytes.data();
-        header.msg_controllen = CMSG_SPACE(size);
+        header.msg_controllen = CMSG_SPACE(count * sizeof(int));
         cmsghdr* control = CMSG_FIRSTHDR(&header);
         control->cmsg_level = SOL_SOCKET;
         control->cmsg_type = SCM_RIGHTS;
-        control->cmsg_len = CMSG_LEN(size);
-        std::memcpy(CMSG_DATA(control), numbers.data(), size);
+        control->cmsg_len = CMSG_LEN(count * sizeof(int));
+        std::memcpy(CMSG_DATA(control), numbers.data(), count * sizeof(int));
     }
-    return ::sendmsg(channel, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof message);
+    [[maybe_unused]] const ssize_t sent = ::sendmsg(channel, &header, MSG_NOSIGNAL);
 }
 
-// ---- in the worker
-
-Message say(Say what, std::size_t step, int number = 0) {
-    Message message{};
-    message.say = what;
-    message.step = static_cast<std::uint32_t>(step);
-    message.number = number;
-    return message;
+// Where the step's processes are. conflict: it is suspended, and whoever joins it stands still.
+Result<StepPlace> place_of(const ExternStep& step, pid_t slurmstepd) {
+    const Result<Cgroups> daemon = cgroups_of(slurmstepd);
+    if (!daemon) return daemon.error();
+    std::optional<StepPlace> place = extern_step_place(daemon.value());
+    if (!place) {
+        return Error{Code::invalid, "Slurm doesn't know the processes of " + job_name(step) +
+                                        " by cgroups; an administrator has to set "
+                                        "ProctrackType=proctrack/cgroup in slurm.conf"};
+    }
+    if (is_frozen(*place)) return Error{Code::conflict, "suspended"};
+    return StepPlace{place->tracker, place->path};
 }
 
-Message complaint(Say what, std::size_t step, const Error& error) {
-    Message message = say(what, step, static_cast<int>(error.code));
-    const std::size_t length = std::min(error.message.size(), message.text.size() - 1);
-    std::copy_n(error.message.data(), length, message.text.data());
-    return message;
+Result<void> take_into(StepSearch& search, std::size_t at, const TakeOrder& order, Taken& taken) {
+    const std::string name = job_name(order.steps[at]);
+    const pid_t slurmstepd = search.slurmstepd_of(at);
+    const Result<StepPlace> place = place_of(order.steps[at], slurmstepd);
+    if (!place) return place.error();
+    if (Result<void> adopted = search.adopt(at, order.process); !adopted) {
+        return adopted.error().within(name + " could not take the login");
+    }
+    const Result<Cgroups> now = cgroups_of(order.process);
+    if (!now) return now.error();
+    if (!escaped_from(now.value(), place.value(), {place.value().tracker}).empty()) {
+        return Error{Code::internal, name + " took the login, but not into its cgroup"};
+    }
+    Result<std::vector<JobNamespace>> namespaces = search.namespaces(at);
+    if (!namespaces) return namespaces.error().within(name + " took the login, but not into its namespaces");
+    if (namespaces.value().size() > most_files)
+        return Error{Code::too_large, name + " has too many namespaces"};
+    taken.namespaces = std::move(namespaces).value();
+    for (const JobNamespace& each : taken.namespaces) taken.login.namespaces.push_back(each.type);
+    taken.login.step = at;
+    taken.login.slurmstepd = slurmstepd;
+    taken.login.place = place.value();
+    taken.login.held = held_in(now.value(), place.value());
+    return {};
 }
 
-// The other end must be root's or our own: a socket of that name that somebody else listens on is no
-// slurmstepd.
-std::optional<pid_t> trusted_peer(int connection) {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-    if (peer.uid != 0 && peer.uid != ::geteuid()) return std::nullopt;
-    return peer.pid;
-}
-
-// Carries out orders for a step of the user's until the next one is wanted. False: the caller is gone.
-bool serve(int channel, const SlurmLibrary& library, const SlurmLibrary::Connection& connection,
-           std::size_t step) {
-    for (;;) {
-        Request request{};
-        if (::recv(channel, &request, sizeof request, 0) != static_cast<ssize_t>(sizeof request))
-            return false;
-        if (request.order == Order::next) return true;
-        Result<std::vector<JobNamespace>> files = std::vector<JobNamespace>();
-        if (request.order == Order::adopt) {
-            if (Result<void> adopted = library.adopt(connection, request.process); !adopted) {
-                files = adopted.error();
-            }
-        } else {
-            files = library.namespaces(connection);
-            if (files && files.value().size() > 8) files = Error{Code::too_large, "too many namespaces"};
-        }
-        bool sent = false;
-        if (!files) {
-            sent = send_message(channel, complaint(Say::refused, step, files.error()), nullptr);
-        } else {
-            Message message = say(Say::fine, step, static_cast<int>(files.value().size()));
-            for (std::size_t i = 0; i < files.value().size(); ++i) message.types[i] = files.value()[i].type;
-            sent = send_message(channel, message, &files.value());
-        }
-        if (!sent) return false;
+void note(LoginTaken& login, const ExternStep& step, const Error& error) {
+    if (error.code == Code::conflict) {
+        login.suspended.push_back(step.job);
+    } else if (login.failures.size() < limits::login_failures) {
+        login.failures.push_back(error.message);
     }
 }
 
-void look_through(int channel, const std::string& path, const std::vector<ExternStep>& steps,
-                  std::size_t from, uid_t owner) {
-    const Result<SlurmLibrary> library = SlurmLibrary::load(path);
+Taken look_through(const TakeOrder& order) {
+    Taken taken;
+    const Result<SlurmLibrary> library = SlurmLibrary::load(order.library);
     if (!library) {
-        send_message(channel, complaint(Say::failed, from, library.error()), nullptr);
-        return;
+        taken.login.error = library.error();
+        return taken;
     }
-    for (std::size_t at = from; at < steps.size(); ++at) {
-        if (!send_message(channel, say(Say::trying, at), nullptr)) return;
-        const Result<SlurmLibrary::Connection> connection = library.value().connect(steps[at]);
-        if (!connection) continue;
-        const std::optional<pid_t> slurmstepd = trusted_peer(connection.value().file.get());
-        if (!slurmstepd) continue;
-        const Result<uid_t> uid = library.value().owner(connection.value());
-        if (!uid || uid.value() != owner) continue;
-        if (!send_message(channel, say(Say::owned, at, *slurmstepd), nullptr)) return;
-        if (!serve(channel, library.value(), connection.value(), at)) return;
+    const Clock::time_point end = Clock::now() + limits::stepd_answers;
+    const auto search = std::make_shared<StepSearch>(library.value(), order.steps, order.owner);
+    search->begin();
+    for (std::size_t at = 0; at < order.steps.size() && !taken.login.step; ++at) {
+        if (Clock::now() > end) {
+            taken.login.error = Error{Code::timeout, "the slurmstepds of this machine don't answer"};
+            break;
+        }
+        const ExternStep& step = order.steps[at];
+        const StepAnswer answer = search->answer_of(at);
+        if (answer == StepAnswer::foreign) taken.login.foreign.push_back(at);
+        if (answer == StepAnswer::silent) {
+            note(taken.login, step,
+                 {Code::timeout, "the slurmstepd of " + job_name(step) + " doesn't answer"});
+        }
+        if (answer != StepAnswer::owned) continue;
+        if (Result<void> into = take_into(*search, at, order, taken); !into)
+            note(taken.login, step, into.error());
     }
-    send_message(channel, say(Say::done, steps.size()), nullptr);
+    return taken;
 }
 
 // Nothing of the caller's is left but the channel, as descriptor 3.
@@ -159,11 +144,13 @@ int leave_caller(int channel) {
     constexpr int place = 3;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (channel != place && ::dup2(channel, place) < 0) ::_exit(1);
-    const int nothing = ::open("/dev/null", O_RDWR);
+    ::fcntl(place, F_SETFD, FD_CLOEXEC);
+    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < place; ++fd) {
         if (::dup2(nothing, fd) < 0) ::_exit(1);
     }
     if (::syscall(SYS_close_range, place + 1, ~0U, 0) != 0) {
+        // Before Linux 5.9.
         for (int fd = place + 1; fd < 1024; ++fd) ::close(fd);
     }
     ::clearenv();
@@ -171,174 +158,108 @@ int leave_caller(int channel) {
     return place;
 }
 
-}  // namespace
+[[noreturn]] void be_worker(int channel, const TakeOrder& order) {
+    // What is thrown here must end nowhere but here.
+    try {
+        const int kept = leave_caller(channel);
+        send_taken(kept, look_through(order));
+    } catch (...) {
+    }
+    ::_exit(0);
+}
 
 // ---- in the caller
 
-StepdWorker::StepdWorker(std::string library, std::vector<ExternStep> steps, uid_t owner)
-    : library_(std::move(library)),
-      steps_(std::move(steps)),
-      owner_(owner),
-      deadline_ms_(now_ms() + std::chrono::milliseconds(limits::stepd_answers).count()) {}
-
-StepdWorker::~StepdWorker() {
-    stop();
-}
-
-Result<void> StepdWorker::start() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-        return Error{Code::internal, "cannot make a pair of sockets: " + reason_of(errno)};
-    }
-    channel_ = Descriptor(ends[0]);
-    Descriptor far(ends[1]);
-    process_ = ::fork();
-    if (process_ < 0) {
-        const int error_number = errno;
-        channel_.reset();
-        return Error{Code::internal, "cannot start a process: " + reason_of(error_number)};
-    }
-    if (process_ == 0) {
-        // What is thrown here must end nowhere but here.
-        try {
-            look_through(leave_caller(far.get()), library_, steps_, from_, owner_);
-        } catch (...) {
+class Worker {
+  public:
+    ~Worker() {
+        if (process_ <= 0) return;
+        ::kill(process_, SIGKILL);
+        while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
         }
-        ::_exit(0);
     }
-    return {};
-}
+    Worker() = default;
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
 
-void StepdWorker::stop() noexcept {
-    channel_.reset();
-    if (process_ <= 0) return;
-    ::kill(process_, SIGKILL);
-    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    Result<void> start(const TakeOrder& order) {
+        std::array<int, 2> ends{};
+        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+            return Error{Code::internal, "cannot make a pair of sockets: " + reason_of(errno)};
+        }
+        channel_ = Descriptor(ends[0]);
+        const Descriptor far(ends[1]);
+        process_ = ::fork();
+        if (process_ < 0) return Error{Code::internal, "cannot start a process: " + reason_of(errno)};
+        if (process_ == 0) be_worker(far.get(), order);
+        return {};
     }
-    process_ = -1;
-}
 
-// The step that the worker hangs on: it is passed over by the next worker.
-void StepdWorker::give_up(std::size_t at) {
-    stop();
-    if (at < steps_.size()) silent_.push_back(steps_[at].job);
-    from_ = at + 1;
-}
+    [[nodiscard]] Result<Taken> answer() const {
+        // Its own limit, and time for its last call.
+        const Clock::time_point end = Clock::now() + limits::stepd_answers + 4 * limits::stepd_answer;
+        for (;;) {
+            const auto left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+            pollfd waiting{channel_.get(), POLLIN, 0};
+            const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
+            if (ready < 0 && errno == EINTR) continue;
+            if (ready <= 0) return Error{Code::timeout, "the slurmstepds of this machine don't answer"};
+            return receive();
+        }
+    }
 
-namespace {
+  private:
+    [[nodiscard]] Result<Taken> receive() const {
+        std::string text(limits::login_answer_bytes, '\0');
+        iovec part{text.data(), text.size()};
+        Attached attached{};
+        msghdr header{};
+        header.msg_iov = &part;
+        header.msg_iovlen = 1;
+        header.msg_control = attached.bytes.data();
+        header.msg_controllen = attached.bytes.size();
+        ssize_t got = 0;
+        do {
+            got = ::recvmsg(channel_.get(), &header, MSG_CMSG_CLOEXEC);
+        } while (got < 0 && errno == EINTR);
+        Taken taken;
+        if (const cmsghdr* control = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
+            control != nullptr && control->cmsg_type == SCM_RIGHTS) {
+            std::array<int, most_files> numbers{};
+            const std::size_t count = std::min((control->cmsg_len - CMSG_LEN(0)) / sizeof(int), most_files);
+            std::memcpy(numbers.data(), CMSG_DATA(control), count * sizeof(int));
+            for (std::size_t i = 0; i < count; ++i) taken.namespaces.push_back({0, Descriptor(numbers[i])});
+        }
+        if (got <= 0) return Error{Code::internal, "the process that asks Slurm ended"};
+        Result<LoginTaken> login =
+            parse_login_taken(std::string_view(text).substr(0, static_cast<std::size_t>(got)));
+        if (!login) return login.error();
+        taken.login = std::move(login).value();
+        if (taken.login.namespaces.size() != taken.namespaces.size()) {
+            return Error{Code::internal, "a descriptor of the job's namespaces got lost"};
+        }
+        for (std::size_t i = 0; i < taken.namespaces.size(); ++i) {
+            taken.namespaces[i].type = static_cast<int>(taken.login.namespaces[i]);
+        }
+        return taken;
+    }
 
-struct Answer {
-    Message message{};
-    std::vector<JobNamespace> files;
+    pid_t process_ = -1;
+    Descriptor channel_;
 };
-
-// Errors: timeout, internal (the worker is gone).
-Result<Answer> answer_from(int channel, long long until_ms) {
-    for (;;) {
-        const long long left = until_ms - now_ms();
-        pollfd waiting{channel, POLLIN, 0};
-        const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) return Error{Code::timeout, "no answer"};
-        break;
-    }
-    Answer answer;
-    iovec part{&answer.message, sizeof answer.message};
-    Attached attached{};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = attached.bytes.data();
-    header.msg_controllen = attached.bytes.size();
-    ssize_t got = 0;
-    do {
-        got = ::recvmsg(channel, &header, MSG_CMSG_CLOEXEC);
-    } while (got < 0 && errno == EINTR);
-    const cmsghdr* control = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
-    if (control != nullptr && control->cmsg_type == SCM_RIGHTS) {
-        const std::size_t count = std::min<std::size_t>((control->cmsg_len - CMSG_LEN(0)) / sizeof(int), 8);
-        std::array<int, 8> numbers{};
-        std::memcpy(numbers.data(), CMSG_DATA(control), count * sizeof(int));
-        for (std::size_t i = 0; i < count; ++i) {
-            answer.files.push_back({answer.message.types[i], Descriptor(numbers[i])});
-        }
-    }
-    if (got != static_cast<ssize_t>(sizeof answer.message)) {
-        return Error{Code::internal, "the process that asks Slurm ended"};
-    }
-    answer.message.text.back() = '\0';
-    return answer;
-}
-
-bool order(int channel, Order what, pid_t process = 0) {
-    const Request request{what, process};
-    return ::send(channel, &request, sizeof request, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof request);
-}
-
-Error error_in(const Message& message) {
-    const bool known = message.number >= 0 && message.number <= static_cast<int>(Code::internal);
-    return {known ? static_cast<Code>(message.number) : Code::internal, message.text.data()};
-}
 
 }  // namespace
 
-Result<std::optional<OwnedStep>> StepdWorker::next() {
-    constexpr long long one_ms = std::chrono::milliseconds(limits::stepd_answer).count();
-    if (channel_.open() && !order(channel_.get(), Order::next)) stop();
-    while (from_ < steps_.size()) {
-        if (now_ms() >= deadline_ms_) return Error{Code::timeout, "the slurmstepds here don't answer"};
-        if (!channel_.open()) {
-            if (Result<void> started = start(); !started) return started.error();
-        }
-        const Result<Answer> answer = answer_from(channel_.get(), std::min(now_ms() + one_ms, deadline_ms_));
-        if (!answer) {
-            give_up(from_);
-            continue;
-        }
-        const Message& message = answer.value().message;
-        if (message.say == Say::failed) return error_in(message);
-        if (message.say == Say::done || message.step >= steps_.size()) from_ = steps_.size();
-        if (message.say == Say::trying) from_ = message.step;
-        if (message.say == Say::owned && message.step < steps_.size()) {
-            current_ = message.step;
-            from_ = current_ + 1;
-            return std::optional<OwnedStep>(OwnedStep{steps_[current_], message.number});
-        }
+Result<Taken> take_login(const TakeOrder& order) {
+    Worker worker;
+    if (Result<void> started = worker.start(order); !started) return started.error();
+    Result<Taken> taken = worker.answer();
+    if (taken && taken.value().login.error) return *taken.value().login.error;
+    if (taken && taken.value().login.step && *taken.value().login.step >= order.steps.size()) {
+        return Error{Code::internal, "the process that asks Slurm named a step that isn't there"};
     }
-    stop();
-    return std::optional<OwnedStep>();
-}
-
-Result<void> StepdWorker::adopt(pid_t process) {
-    constexpr long long one_ms = std::chrono::milliseconds(limits::stepd_answer).count();
-    if (!channel_.open() || !order(channel_.get(), Order::adopt, process)) {
-        return Error{Code::internal, "the process that asks Slurm ended"};
-    }
-    const Result<Answer> answer = answer_from(channel_.get(), now_ms() + one_ms);
-    if (!answer) {
-        give_up(current_);
-        return Error{answer.error().code, "its slurmstepd doesn't answer"};
-    }
-    if (answer.value().message.say != Say::fine) return error_in(answer.value().message);
-    return {};
-}
-
-Result<std::vector<JobNamespace>> StepdWorker::namespaces() {
-    constexpr long long one_ms = std::chrono::milliseconds(limits::stepd_answer).count();
-    if (!channel_.open() || !order(channel_.get(), Order::namespaces)) {
-        return Error{Code::internal, "the process that asks Slurm ended"};
-    }
-    Result<Answer> answer = answer_from(channel_.get(), now_ms() + one_ms);
-    if (!answer) {
-        give_up(current_);
-        return Error{answer.error().code, "its slurmstepd doesn't answer"};
-    }
-    const Message& message = answer.value().message;
-    if (message.say != Say::fine) return error_in(message);
-    if (static_cast<std::size_t>(message.number) != answer.value().files.size()) {
-        return Error{Code::internal, "a descriptor of the job's namespaces got lost"};
-    }
-    return std::move(answer).value().files;
+    return taken;
 }
 
 }  // namespace llmgw
