@@ -74,6 +74,14 @@ std::optional<StepPlace> extern_step_place(const Cgroups& slurmstepd) {
     return std::nullopt;
 }
 
+std::optional<StepPlace> jobs_place_of(const StepPlace& place, unsigned user) {
+    const std::size_t job = place.path.rfind("/job_");
+    if (place.tracker.empty() || job == std::string::npos || job == 0) return std::nullopt;
+    const std::size_t owner = place.path.rfind('/', job - 1);
+    if (owner == std::string::npos || place.path.compare(owner, 5, "/uid_") != 0) return std::nullopt;
+    return StepPlace{place.tracker, place.path.substr(0, owner) + "/uid_" + std::to_string(user)};
+}
+
 std::vector<std::string> held_in(const Cgroups& process, const StepPlace& place) {
     std::vector<std::string> held;
     for (const CgroupLine& line : process) {

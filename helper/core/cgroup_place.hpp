@@ -34,6 +34,10 @@ struct StepPlace {
 // step in .../job_N/step_extern (22.05 and 24.11 xcgroup.c, cgroup_v1.c).
 std::optional<StepPlace> extern_step_place(const Cgroups& slurmstepd);
 
+// In v1 the jobs of a user have a directory of their own above: .../uid_N of .../uid_M/job_J/step_extern.
+// Nothing: there is no such level, as in v2.
+std::optional<StepPlace> jobs_place_of(const StepPlace& place, unsigned user);
+
 // The hierarchies in which the process is in that step. Right after Slurm adopted it these are all that Slurm
 // uses: its paths are the same in each.
 std::vector<std::string> held_in(const Cgroups& process, const StepPlace& place);

@@ -143,8 +143,6 @@ inline constexpr std::size_t node_name_bytes = 253;
 // machine may be busy. And how long all of them together: sshd gives a login two minutes (LoginGraceTime).
 inline constexpr std::chrono::seconds stepd_answer{5};
 inline constexpr std::chrono::seconds stepd_answers{30};
-// slurmstepds that are asked at the same time: each takes a thread of its own to answer.
-inline constexpr std::size_t stepd_threads = 8;
 // Reasons that are kept of jobs that took no login; the first is told. And what a worker says in all: a number for each
 // step and these.
 inline constexpr std::size_t login_failures = 8;

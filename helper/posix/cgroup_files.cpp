@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/extern_step.hpp"
 #include "core/limits.hpp"
 #include "core/login_verdict.hpp"
 #include "core/text.hpp"
@@ -67,6 +68,26 @@ bool is_frozen(const StepPlace& place, const std::string& proc) {
         }
     }
     return false;
+}
+
+std::optional<std::vector<std::uint32_t>> jobs_beside(const StepPlace& place, uid_t user,
+                                                      const std::string& proc) {
+    const std::optional<StepPlace> jobs = jobs_place_of(place, user);
+    const std::string directory = jobs ? directory_of_step(*jobs, proc) : "";
+    if (directory.empty()) return std::nullopt;
+    constexpr std::string_view prefix = "job_";
+    std::vector<std::uint32_t> found;
+    std::error_code none;
+    for (std::filesystem::directory_iterator at(directory, none), end; !none && at != end;
+         at.increment(none)) {
+        const std::string name = at->path().filename();
+        if (!name.starts_with(prefix)) continue;
+        if (const auto job = parse_job_number(std::string_view(name).substr(prefix.size())))
+            found.push_back(*job);
+    }
+    // Not there: no job of theirs. Anything else is no answer.
+    if (none && none != std::errc::no_such_file_or_directory) return std::nullopt;
+    return found;
 }
 
 std::vector<std::string> variables_of_job(const StepPlace& place, std::uint32_t job, uid_t user,

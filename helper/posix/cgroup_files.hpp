@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ Result<Cgroups> cgroups_of(pid_t process, const std::string& proc = "/proc");
 // Whether the step is frozen, as a suspended job's are: a process that joins it stands still at once. What
 // can't be read counts as not frozen.
 bool is_frozen(const StepPlace& place, const std::string& proc = "/proc");
+
+// The numbers of the user's jobs beside the one of `place`, as their cgroups say. Nothing: cgroups don't tell
+// (v2).
+std::optional<std::vector<std::uint32_t>> jobs_beside(const StepPlace& place, uid_t user,
+                                                      const std::string& proc = "/proc");
 
 // What a login of the job gets to know (core/login_verdict.hpp), from a process of its user in the job; none
 // where there is no such process, as in an allocation without a step here.

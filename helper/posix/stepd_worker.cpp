@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,7 +20,6 @@
 #include "core/limits.hpp"
 #include "posix/cgroup_files.hpp"
 #include "posix/file.hpp"
-#include "posix/step_search.hpp"
 
 namespace llmgw {
 namespace {
@@ -76,12 +76,39 @@ Result<StepPlace> place_of(const ExternStep& step, pid_t slurmstepd) {
     return StepPlace{place->tracker, place->path};
 }
 
-Result<void> take_into(StepSearch& search, std::size_t at, const TakeOrder& order, Taken& taken) {
+// A step's slurmstepd that was reached.
+struct Reached {
+    SlurmLibrary::Connection connection;
+    pid_t slurmstepd = 0;
+    uid_t owner = 0;
+};
+
+// The other end must be root's or our own: a socket of that name that somebody else listens on is no
+// slurmstepd.
+std::optional<pid_t> trusted_peer(int connection) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+    if (peer.uid != 0 && peer.uid != ::geteuid()) return std::nullopt;
+    return peer.pid;
+}
+
+std::optional<Reached> reach(const SlurmLibrary& library, const ExternStep& step) {
+    Result<SlurmLibrary::Connection> connection = library.connect(step);
+    if (!connection) return std::nullopt;
+    const std::optional<pid_t> peer = trusted_peer(connection.value().file.get());
+    if (!peer) return std::nullopt;
+    const Result<uid_t> uid = library.owner(connection.value());
+    if (!uid) return std::nullopt;
+    return Reached{std::move(connection).value(), *peer, uid.value()};
+}
+
+Result<void> take_into(const SlurmLibrary& library, const Reached& reached, std::size_t at,
+                       const TakeOrder& order, Taken& taken) {
     const std::string name = job_name(order.steps[at]);
-    const pid_t slurmstepd = search.slurmstepd_of(at);
-    const Result<StepPlace> place = place_of(order.steps[at], slurmstepd);
+    const Result<StepPlace> place = place_of(order.steps[at], reached.slurmstepd);
     if (!place) return place.error();
-    if (Result<void> adopted = search.adopt(at, order.process); !adopted) {
+    if (Result<void> adopted = library.adopt(reached.connection, order.process); !adopted) {
         return adopted.error().within(name + " could not take the login");
     }
     const Result<Cgroups> now = cgroups_of(order.process);
@@ -89,18 +116,46 @@ Result<void> take_into(StepSearch& search, std::size_t at, const TakeOrder& orde
     if (!escaped_from(now.value(), place.value(), {place.value().tracker}).empty()) {
         return Error{Code::internal, name + " took the login, but not into its cgroup"};
     }
-    Result<std::vector<JobNamespace>> namespaces = search.namespaces(at);
+    Result<std::vector<JobNamespace>> namespaces = library.namespaces(reached.connection);
     if (!namespaces) return namespaces.error().within(name + " took the login, but not into its namespaces");
     if (namespaces.value().size() > most_files)
         return Error{Code::too_large, name + " has too many namespaces"};
     taken.namespaces = std::move(namespaces).value();
     for (const JobNamespace& each : taken.namespaces) taken.login.namespaces.push_back(each.type);
     taken.login.step = at;
-    taken.login.slurmstepd = slurmstepd;
+    taken.login.slurmstepd = reached.slurmstepd;
     taken.login.place = place.value();
     taken.login.held = held_in(now.value(), place.value());
     return {};
 }
+
+// Which steps of a node are worth asking, once one of its slurmstepds showed where the cgroups are: asking
+// all of them is what takes time on a node with many jobs.
+class Worthwhile {
+  public:
+    explicit Worthwhile(uid_t owner) : owner_(owner) {}
+    void learn(const ExternStep& step, pid_t slurmstepd) {
+        if (known_ || tried_) return;
+        tried_ = true;
+        const Result<Cgroups> daemon = cgroups_of(slurmstepd);
+        const std::optional<StepPlace> place = daemon ? extern_step_place(daemon.value()) : std::nullopt;
+        if (!place) return;
+        jobs_ = jobs_beside(*place, owner_);
+        known_ = jobs_.has_value();
+        of_ = step;
+    }
+    [[nodiscard]] bool is(const ExternStep& step) const {
+        if (!known_ || step.node != of_.node || step.directory != of_.directory) return true;
+        return std::find(jobs_->begin(), jobs_->end(), step.job) != jobs_->end();
+    }
+
+  private:
+    uid_t owner_;
+    bool known_ = false;
+    bool tried_ = false;
+    std::optional<std::vector<std::uint32_t>> jobs_;
+    ExternStep of_;
+};
 
 void note(LoginTaken& login, const ExternStep& step, const Error& error) {
     if (error.code == Code::conflict) {
@@ -110,31 +165,29 @@ void note(LoginTaken& login, const ExternStep& step, const Error& error) {
     }
 }
 
-Taken look_through(const TakeOrder& order) {
+// `progress` is seen by the caller: the step that is being asked.
+Taken look_through(const TakeOrder& order, std::size_t from, volatile std::size_t* progress) {
     Taken taken;
     const Result<SlurmLibrary> library = SlurmLibrary::load(order.library);
     if (!library) {
         taken.login.error = library.error();
         return taken;
     }
-    const Clock::time_point end = Clock::now() + limits::stepd_answers;
-    const auto search = std::make_shared<StepSearch>(library.value(), order.steps, order.owner);
-    search->begin();
-    for (std::size_t at = 0; at < order.steps.size() && !taken.login.step; ++at) {
-        if (Clock::now() > end) {
-            taken.login.error = Error{Code::timeout, "the slurmstepds of this machine don't answer"};
-            break;
-        }
+    Worthwhile worthwhile(order.owner);
+    for (std::size_t at = from; at < order.steps.size() && !taken.login.step; ++at) {
         const ExternStep& step = order.steps[at];
-        const StepAnswer answer = search->answer_of(at);
-        if (answer == StepAnswer::foreign) taken.login.foreign.push_back(at);
-        if (answer == StepAnswer::silent) {
-            note(taken.login, step,
-                 {Code::timeout, "the slurmstepd of " + job_name(step) + " doesn't answer"});
+        *progress = at;
+        if (!worthwhile.is(step)) continue;
+        const std::optional<Reached> reached = reach(library.value(), step);
+        if (!reached) continue;
+        if (reached->owner != order.owner) {
+            taken.login.foreign.push_back(at);
+            worthwhile.learn(step, reached->slurmstepd);
+            continue;
         }
-        if (answer != StepAnswer::owned) continue;
-        if (Result<void> into = take_into(*search, at, order, taken); !into)
+        if (Result<void> into = take_into(library.value(), *reached, at, order, taken); !into) {
             note(taken.login, step, into.error());
+        }
     }
     return taken;
 }
@@ -158,17 +211,36 @@ int leave_caller(int channel) {
     return place;
 }
 
-[[noreturn]] void be_worker(int channel, const TakeOrder& order) {
+[[noreturn]] void be_worker(int channel, const TakeOrder& order, std::size_t from,
+                            volatile std::size_t* progress) {
     // What is thrown here must end nowhere but here.
     try {
         const int kept = leave_caller(channel);
-        send_taken(kept, look_through(order));
+        send_taken(kept, look_through(order, from, progress));
     } catch (...) {
     }
     ::_exit(0);
 }
 
 // ---- in the caller
+
+// A number that a child writes.
+class SharedNumber {
+  public:
+    SharedNumber()
+        : page_(::mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                       0)) {}
+    ~SharedNumber() {
+        if (made()) ::munmap(page_, sizeof(std::size_t));
+    }
+    SharedNumber(const SharedNumber&) = delete;
+    SharedNumber& operator=(const SharedNumber&) = delete;
+    [[nodiscard]] bool made() const { return page_ != MAP_FAILED; }
+    [[nodiscard]] volatile std::size_t* get() const { return static_cast<volatile std::size_t*>(page_); }
+
+  private:
+    void* page_;
+};
 
 class Worker {
   public:
@@ -182,7 +254,7 @@ class Worker {
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    Result<void> start(const TakeOrder& order) {
+    Result<void> start(const TakeOrder& order, std::size_t from, volatile std::size_t* progress) {
         std::array<int, 2> ends{};
         if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
             return Error{Code::internal, "cannot make a pair of sockets: " + reason_of(errno)};
@@ -191,21 +263,24 @@ class Worker {
         const Descriptor far(ends[1]);
         process_ = ::fork();
         if (process_ < 0) return Error{Code::internal, "cannot start a process: " + reason_of(errno)};
-        if (process_ == 0) be_worker(far.get(), order);
+        if (process_ == 0) be_worker(far.get(), order, from, progress);
         return {};
     }
 
-    [[nodiscard]] Result<Taken> answer() const {
-        // Its own limit, and time for its last call.
-        const Clock::time_point end = Clock::now() + limits::stepd_answers + 4 * limits::stepd_answer;
+    // timeout: one slurmstepd hangs.
+    [[nodiscard]] Result<Taken> answer(const volatile std::size_t* progress) const {
+        std::size_t seen = *progress;
+        Clock::time_point end = Clock::now() + limits::stepd_answer;
         for (;;) {
             const auto left =
                 std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
             pollfd waiting{channel_.get(), POLLIN, 0};
             const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
+            if (ready > 0) return receive();
             if (ready < 0 && errno == EINTR) continue;
-            if (ready <= 0) return Error{Code::timeout, "the slurmstepds of this machine don't answer"};
-            return receive();
+            if (*progress == seen) return Error{Code::timeout, "no answer"};
+            seen = *progress;
+            end = Clock::now() + limits::stepd_answer;
         }
     }
 
@@ -252,14 +327,37 @@ class Worker {
 }  // namespace
 
 Result<Taken> take_login(const TakeOrder& order) {
-    Worker worker;
-    if (Result<void> started = worker.start(order); !started) return started.error();
-    Result<Taken> taken = worker.answer();
-    if (taken && taken.value().login.error) return *taken.value().login.error;
-    if (taken && taken.value().login.step && *taken.value().login.step >= order.steps.size()) {
-        return Error{Code::internal, "the process that asks Slurm named a step that isn't there"};
+    const Clock::time_point end = Clock::now() + limits::stepd_answers;
+    const SharedNumber progress;
+    if (!progress.made()) return Error{Code::internal, "cannot map a page: " + reason_of(errno)};
+    LoginTaken hung;
+    for (std::size_t from = 0; from < order.steps.size();) {
+        if (Clock::now() > end) return Error{Code::timeout, "the slurmstepds of this machine don't answer"};
+        *progress.get() = from;
+        Worker worker;
+        if (Result<void> started = worker.start(order, from, progress.get()); !started)
+            return started.error();
+        Result<Taken> taken = worker.answer(progress.get());
+        if (!taken) {
+            // It hangs, or ended the process: a new one goes on behind it.
+            const std::size_t at =
+                std::min(static_cast<std::size_t>(*progress.get()), order.steps.size() - 1);
+            note(hung, order.steps[at],
+                 {Code::timeout, "the slurmstepd of " + job_name(order.steps[at]) + " doesn't answer"});
+            from = std::max(at, from) + 1;
+            continue;
+        }
+        LoginTaken& login = taken.value().login;
+        if (login.error) return *login.error;
+        if (login.step && *login.step >= order.steps.size()) {
+            return Error{Code::internal, "the process that asks Slurm named a step that isn't there"};
+        }
+        login.failures.insert(login.failures.end(), hung.failures.begin(), hung.failures.end());
+        return taken;
     }
-    return taken;
+    Taken none;
+    none.login = std::move(hung);
+    return none;
 }
 
 }  // namespace llmgw

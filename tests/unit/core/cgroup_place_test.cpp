@@ -70,6 +70,14 @@ TEST(StepPlace, of_v2_has_a_name_in_messages) {
               "cgroup v2");
 }
 
+TEST(JobsPlace, is_known_in_v1_only) {
+    EXPECT_EQ(jobs_place_of({"freezer", "/slurm_n1/uid_1/job_5/step_extern"}, 20001),
+              (StepPlace{"freezer", "/slurm_n1/uid_20001"}));
+    EXPECT_FALSE(jobs_place_of({"freezer", "/slurm_n1/job_5/step_extern"}, 1));
+    EXPECT_FALSE(jobs_place_of({"freezer", "/job_5/step_extern"}, 1));
+    EXPECT_FALSE(jobs_place_of({"", "/system.slice/n1_slurmstepd.scope/job_5/step_extern"}, 1));
+}
+
 TEST(CgroupDirectory, is_found_where_the_hierarchy_is_mounted) {
     const char* mounts =
         "30 24 0:26 / /sys/fs/cgroup ro - tmpfs tmpfs ro\n"
