@@ -135,4 +135,33 @@ inline constexpr std::size_t edited_file_bytes = 1024 * 1024;
 // 4096).
 inline constexpr std::size_t plugstack_line_bytes = 4094;
 
+// Logins (pam_llmgw_adopt). Extern steps looked at in one login: more jobs than a node has CPUs.
+inline constexpr std::size_t extern_steps = 4096;
+// A node's name in a socket's: a DNS name.
+inline constexpr std::size_t node_name_bytes = 253;
+// How long one slurmstepd may take for an answer: it is on this machine and answers in a millisecond, but the
+// machine may be busy. And how long all of them together: sshd gives a login two minutes (LoginGraceTime).
+inline constexpr std::chrono::seconds stepd_answer{5};
+inline constexpr std::chrono::seconds stepd_answers{30};
+// Reasons that are kept of jobs that took no login; the first is told. And what a worker says in all: a number for each
+// step and these.
+inline constexpr std::size_t login_failures = 8;
+inline constexpr std::size_t login_answer_bytes = 64 * 1024;
+// How long a login waits for a step that slurmd has not made yet, unless told otherwise, and at most.
+inline constexpr std::chrono::seconds step_wait{5};
+inline constexpr std::chrono::seconds most_step_wait{60};
+inline constexpr std::chrono::milliseconds step_look_every{100};
+// A slurm.conf with its includes, read at each login of a user: 5,000 nodes by name have some 500 KB.
+inline constexpr std::size_t slurm_conf_bytes = 4 * 1024 * 1024;
+inline constexpr std::size_t slurm_conf_depth = 4;
+// /proc/PID/cgroup: at most a line of some 300 bytes for each of a dozen hierarchies.
+inline constexpr std::size_t cgroup_file_bytes = 64 * 1024;
+// /proc/self/mountinfo of a node with many containers.
+inline constexpr std::size_t mountinfo_bytes = 4 * 1024 * 1024;
+// Processes of a job whose environment is looked at for its GPUs, and how much of one.
+inline constexpr std::size_t job_processes = 64;
+inline constexpr std::size_t job_environment_bytes = 1024 * 1024;
+// A list of GPUs: 16 of them by UUID have 700 bytes.
+inline constexpr std::size_t job_variable_bytes = 4096;
+
 }  // namespace llmgw::limits

@@ -9,7 +9,8 @@ declare -A packages=(
     [build]="cmake ninja-build g++ gcc make pkg-config libgtest-dev libfmt-dev libcli11-dev libjansson-dev libssl-dev
              libcurl4-openssl-dev libmicrohttpd-dev libsystemd-dev libpam0g-dev libslurm-dev"
     [lab]="gcc g++ make libslurm-dev munge slurmctld slurmd slurm-client slurmrestd slurm-wlm-basic-plugins
-           slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2"
+           slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2
+           openssh-server openssh-client tmux procps"
     [packages]="busybox-static gpg gpg-agent gpgconf rpm dnf dnf-plugins-core createrepo-c"
     [matrix]="debootstrap iproute2 util-linux"
     [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"

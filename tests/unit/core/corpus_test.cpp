@@ -1,6 +1,7 @@
 // The corpora of this layer's fuzz targets.
 #include <gtest/gtest.h>
 
+#include "fuzz/login_fuzz.hpp"
 #include "fuzz/replay.hpp"
 #include "fuzz/script_scan_fuzz.hpp"
 #include "fuzz/state_text_fuzz.hpp"
@@ -10,6 +11,10 @@ namespace {
 
 TEST(Corpus, of_scripts_keeps_the_promises) {
     EXPECT_GE(fuzz::replay(LLMGW_SOURCE_DIR "/tests/fuzz/corpus/script_scan", fuzz::script_scan), 12U);
+}
+
+TEST(Corpus, of_logins_keeps_the_promises) {
+    EXPECT_GE(fuzz::replay(LLMGW_SOURCE_DIR "/tests/fuzz/corpus/login", fuzz::login), 15U);
 }
 
 TEST(Corpus, of_state_files_keeps_the_promises) {

@@ -1,0 +1,9 @@
+#include "fuzz/login_fuzz.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    llmgw::fuzz::login({reinterpret_cast<const char*>(data), size});
+    return 0;
+}
