@@ -34,15 +34,13 @@ struct SharedPath {
 struct StorageFacts {
     std::string machine;
     SharedPath path;
-    bool client = false;       // mount.nfs is there
-    bool server = false;       // exportfs is there
-    bool exported = false;     // the server says so
-    bool slurmd = false;       // slurmd.service is known to systemd
-    bool enabled = false;      // the mount unit is, so that it is started at boot
-    std::string unit_failure;  // why the mount unit is not active, as systemd has it
+    bool client = false;    // mount.nfs is there
+    bool server = false;    // exportfs is there
+    bool exported = false;  // the server says so
+    bool slurmd = false;    // slurmd.service is known to systemd
+    bool enabled = false;   // the mount unit is, so that it is started at boot
     std::map<std::string, std::optional<MachineFile>> files;  // what is in the wanted files' places
     std::vector<std::string> unwanted;                        // of ours, from other settings
-    std::string sbin_mount_nfs = "mount.nfs";
 };
 
 // The role of a machine.

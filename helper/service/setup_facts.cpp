@@ -138,6 +138,7 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
     facts.library = machine.pyxis_is_ours && machine.pyxis_file ? machine.pyxis : built_pyxis(options_.paths);
     gather_plugstack(facts);
     gather_nvidia(facts);
+    gather_users(facts, settings);
     const bool built =
         facts.library && facts.machine.slurm &&
         check_pyxis(facts.library.value(), releases_.pyxis.version, facts.machine.slurm.value());
