@@ -6,7 +6,7 @@ namespace llmgw {
 namespace {
 
 TEST(UidRanges, writes_numbers_in_turn_as_one_range) {
-    EXPECT_EQ(UidRanges({}).text(100), "");
+    EXPECT_EQ(UidRanges().text(100), "");
     EXPECT_EQ(UidRanges({200003, 200001, 200002, 200001, 200005}).text(100), "200001-200003,200005");
 }
 
