@@ -1,6 +1,7 @@
 #include "posix/shared_probe.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 
 #include "core/limits.hpp"
 #include "core/text.hpp"
+#include "posix/descriptor.hpp"
 #include "posix/file.hpp"
 #include "posix/launch.hpp"
 
@@ -92,7 +94,9 @@ SharedPath SharedProbe::look(const std::string& path, bool exactly) {
         found.state = SharedState::unanswering;
         return found;
     }
+    const Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     Launch what;
+    what.output = nowhere.get();
     what.argv = {program_, "--look-at-shared", path};
     const Result<pid_t> child = launch(what);
     if (!child) return found;

@@ -67,7 +67,7 @@ class UsersTest : public testing::Test {
         return outcome ? outcome.value() : UsersOutcome{};
     }
     static Account account(const std::string& email, Uid uid, bool active = true) {
-        return {email, uid, active, {"ssh-ed25519 AAAA " + email}};
+        return {email, uid, active, {"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Sy8Nu7sEXqRbDf3Xe0PvvBDTsjXy1RAdHAZwKXNHR " + email}};
     }
     static constexpr const char* keys = "ssh/llmgw-slurm/keys/";
 
@@ -96,7 +96,7 @@ TEST_F(UsersTest, makes_users_and_nothing_the_second_time) {
         text("passwd").ends_with("\nann:x:200000:200000:ann@x.org:" + root_ + "/home/ann:/bin/bash\n"));
     EXPECT_NE(text("shadow").find("\nann:*:"), std::string::npos);
     EXPECT_NE(text("group").find("\nann:x:200000:\n"), std::string::npos);
-    EXPECT_EQ(text(keys + std::string("ann")), "ssh-ed25519 AAAA ann@x.org\n");
+    EXPECT_EQ(text(keys + std::string("ann")), account("ann@x.org", 0).ssh_keys[0] + "\n");
     EXPECT_EQ(runner_.order, "\n" + root_ + "/home\nann 200000\n");
     struct stat status {};
     ASSERT_EQ(::stat((root_ + "/etc/shadow").c_str(), &status), 0);
