@@ -65,7 +65,8 @@ std::string Planner::within_a_range(Uid uid) const {
         const std::string file = range.groups ? "/etc/subgid" : "/etc/subuid";
         return "number " + std::to_string(uid) + " is in " + shown(range.owner) + "'s range of " + file +
                " (" + std::to_string(range.first) + ":" + std::to_string(range.count) +
-               "), so that containers of theirs would have it: give them another range";
+               "), so that containers of theirs would have it: give them another one (usermod --del-subuids, "
+               "--add-subuids)";
     }
     return {};
 }

@@ -57,6 +57,7 @@ Helper::Helper(Options options, WantedVersions wanted, service::SetupPort* setup
       users_(users, options_.leader, options_.paths.machine, options_.run_dir, mailbox, [this] {
           publish();
           publish_users();
+          setup_.may_work_now();
           listeners_.status_changed();
       }) {}
 

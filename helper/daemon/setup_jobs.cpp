@@ -118,6 +118,13 @@ void SetupJobs::machine_is(const MachineCheck& check) {
     consider();
 }
 
+void SetupJobs::may_work_now() {
+    if (jobs_.empty() || jobs_.back().state != "failed") return;
+    failures_ = 0;
+    tried_.reset();
+    consider();
+}
+
 void SetupJobs::consider() {
     if (setup_ == nullptr || current() != nullptr || look_due_ || !check_) return;
     if (uninstalled_) {

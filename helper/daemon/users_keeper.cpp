@@ -1,6 +1,7 @@
 #include "daemon/users_keeper.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/limits.hpp"
 #include "posix/file.hpp"
@@ -82,8 +83,15 @@ void UsersKeeper::look() {
     if (working_) return;
     working_ = true;
     work_.submit([this, settings = settings_](const std::stop_token& stop) {
+        const auto begin = std::chrono::steady_clock::now();
         const Result<service::UsersOutcome> outcome = users_->apply(settings, stop);
         if (stop.stop_requested()) return;
+        if (outcome && outcome.value().changes > 0) {
+            const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+                std::chrono::steady_clock::now() - begin);
+            log(Level::info, "users: " + std::to_string(outcome.value().changes) + " changes were made in " +
+                                 std::to_string(took.count()) + " ms");
+        }
         mailbox_.post([this, outcome] { on_applied(outcome); });
     });
 }
@@ -96,8 +104,6 @@ void UsersKeeper::on_applied(const Result<service::UsersOutcome>& outcome) {
     bool different = problem != apply_problem_;
     apply_problem_ = problem;
     if (outcome) {
-        if (outcome.value().changes > 0)
-            log(Level::info, "users: " + std::to_string(outcome.value().changes) + " changes were made");
         different = different || outcome_ != outcome.value();
         outcome_ = outcome.value();
     }
