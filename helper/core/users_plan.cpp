@@ -27,7 +27,10 @@ std::string lines_of(const std::vector<std::string>& keys) {
 
 class Planner {
   public:
-    explicit Planner(const UsersFacts& facts) : facts_(facts) { plan_.record = facts.record; }
+    explicit Planner(const UsersFacts& facts) : facts_(facts) {
+        plan_.record = facts.record;
+        for (const auto& [uid, user] : facts.record) owner_of_.emplace(user.login, uid);
+    }
 
     UsersPlan plan(const std::vector<Account>& accounts);
     UsersPlan removal();
@@ -49,6 +52,7 @@ class Planner {
     }
 
     const UsersFacts& facts_;
+    std::map<std::string, Uid> owner_of_;  // of logins, in the record
     std::vector<Uid> present_;
     std::set<std::string> with_keys_;
     UsersPlan plan_;
@@ -110,11 +114,9 @@ std::string Planner::problem(const Account& account, const std::string& login) c
         return "number " + std::to_string(account.uid) + " was given to " + shown(known->second.email) +
                ", and a number is never used again: give this account a new one";
     }
-    for (const auto& [uid, user] : facts_.record) {
-        if (uid != account.uid && user.login == login) {
-            return "the login " + login + " is that of number " + std::to_string(uid) +
-                   ": an account keeps its number";
-        }
+    if (const auto owner = owner_of_.find(login); owner != owner_of_.end() && owner->second != account.uid) {
+        return "the login " + login + " is that of number " + std::to_string(owner->second) +
+               ": an account keeps its number";
     }
     if (std::string reason = taken(login, account.uid, ours && !known->second.removed); !reason.empty())
         return reason;

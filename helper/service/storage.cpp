@@ -8,6 +8,7 @@
 
 #include "core/last_words.hpp"
 #include "core/limits.hpp"
+#include "core/shown.hpp"
 #include "core/text.hpp"
 #include "posix/file.hpp"
 #include "posix/process.hpp"
@@ -39,6 +40,17 @@ std::string unit_of(const std::string& file) {
 std::string answer_of(std::vector<std::string> argv) {
     const Result<Outcome> ran = llmgw::run({std::move(argv), environment, {}, {}, 10s, 256 * 1024});
     return ran ? ran.value().output : "";
+}
+
+// What mount(8) said last, among what systemd says of the unit.
+std::string reason_in(const std::string& journal, const std::string& unit) {
+    std::string reason;
+    for (const std::string_view line : split(journal, '\n')) {
+        const bool systemds = line.starts_with(unit) || line.starts_with("Mount") ||
+                              line.starts_with("Failed") || line.starts_with("Unmount");
+        if (!systemds && !line.empty()) reason = printable(line, limits::last_words_bytes);
+    }
+    return reason;
 }
 
 }  // namespace
@@ -132,11 +144,15 @@ Result<void> Storage::mount(const std::string& path, const std::stop_token& stop
         static_cast<void>(run("protect " + path, {"/usr/bin/chattr", "+i", path}, stop));
     }
     const std::string unit = mount_unit_name(path);
-    const Result<std::string> mounted = run("mount " + path, {systemctl, "enable", "--now", unit}, stop);
-    if (mounted) return {};
-    const std::string why = last_words(
-        answer_of({"/usr/bin/journalctl", "--no-pager", "-q", "-o", "cat", "-n", "3", "-u", unit}), 3);
-    return Error{Code::unavailable, mounted.error().message + (why.empty() ? "" : " (" + why + ")")};
+    const Result<std::string> enabled =
+        run("have it mounted at boot", {systemctl, "enable", "--quiet", unit}, stop);
+    if (!enabled) return enabled.error();
+    const Result<std::string> mounted = run("mount it", {systemctl, "start", unit}, stop);
+    if (mounted || mounted.error().code != Code::unavailable)
+        return mounted ? Result<void>() : mounted.error();
+    const std::string why = reason_in(
+        answer_of({"/usr/bin/journalctl", "--no-pager", "-q", "-o", "cat", "-n", "10", "-u", unit}), unit);
+    return Error{Code::unavailable, why.empty() ? mounted.error().message : why};
 }
 
 Result<void> Storage::export_path(const std::string& path, const std::stop_token& stop) {

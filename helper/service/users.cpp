@@ -88,15 +88,23 @@ Users::Users(UsersOptions options, TaskRunner& runner) : options_(std::move(opti
 }
 
 bool Users::take(std::vector<Account> accounts) {
+    const std::lock_guard lock(mutex_);
+    if (accounts_ && *accounts_ == accounts) return false;
+    accounts_ = std::move(accounts);
+    kept_ = false;
+    return true;
+}
+
+void Users::keep_accounts() {
+    std::vector<Account> accounts;
     {
         const std::lock_guard lock(mutex_);
-        if (accounts_ && *accounts_ == accounts) return false;
-        accounts_ = accounts;
+        if (std::exchange(kept_, true)) return;
+        accounts = *accounts_;
     }
     const Result<void> kept = write_file_atomically(accounts_path(), json::dump(value_of(accounts)),
                                                     only_root, Durability::durable);
     if (!kept) log(Level::warning, kept.error().message);
-    return true;
 }
 
 bool Users::has_accounts() const {
@@ -311,6 +319,7 @@ Result<UsersOutcome> Users::apply(const ResolvedSettings& settings, const std::s
     outcome.present = plan.present.without(homeless);
     outcome.active = plan.active;
     outcome.refused = std::move(plan.refused);
+    keep_accounts();
     return outcome;
 }
 

@@ -43,8 +43,8 @@ class Users {
     // `runner` must outlive it. Takes up the accounts that an earlier helper kept.
     Users(UsersOptions options, TaskRunner& runner);
 
-    // What apply() and plan() go by from now on; kept for a start without the leader. False: they are the
-    // same.
+    // What apply() and plan() go by from now on; apply() keeps them for a start without the leader. False:
+    // they are the same.
     bool take(std::vector<Account> accounts);
     [[nodiscard]] bool has_accounts() const;
     [[nodiscard]] std::vector<Account> accounts() const;
@@ -76,6 +76,7 @@ class Users {
     void end_all(const ResolvedSettings& settings, UsersPlan& plan, UsersOutcome& outcome,
                  const std::stop_token& stop) const;
     [[nodiscard]] Result<void> end(const MadeUser& user, bool jobs) const;
+    void keep_accounts();
     [[nodiscard]] std::string record_path() const { return options_.state_dir + "/users.json"; }
     [[nodiscard]] std::string accounts_path() const { return options_.state_dir + "/accounts.json"; }
 
@@ -84,6 +85,7 @@ class Users {
     std::mutex working_;
     mutable std::mutex mutex_;  // of what follows, and never held for long
     std::optional<std::vector<Account>> accounts_;
+    bool kept_ = true;
 };
 
 }  // namespace llmgw::service
