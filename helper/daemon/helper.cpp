@@ -214,8 +214,8 @@ void Helper::take_settings(const Settings& settings) {
         machines_watcher_.emplace(options_.leader, mailbox_,
                                   [this](const Result<KnownMachines>& answer) { on_machines(answer); });
     }
-    update_gate();
     update_users();
+    update_gate();
     setup_.settings_are(resolve_settings(settings, {options_.paths.machine}));
     listeners_.status_changed();
 }
@@ -248,6 +248,8 @@ void Helper::update_users() {
 }
 
 void Helper::publish_users() {
+    // Until settings are known, what an earlier helper decided stands.
+    if (!settings_) return;
     users_.publish(resolved(machines_.value_or(KnownMachines{})), machines_, gate_.forced());
 }
 
