@@ -73,6 +73,14 @@ Step export_step(const ResolvedSettings& settings, const StorageFacts& facts) {
     Step made = step("shared-export", "export " + settings.shared_path, "ends that; the files stay");
     const std::string problem = shared_problem(settings, facts.machine, facts.path);
     if (facts.path.state == SharedState::unanswering) return is_missing(std::move(made), problem, {});
+    if (settings.all_nodes && facts.machine != settings.controller) {
+        return is_missing(
+            std::move(made),
+            "under all_nodes only the controller knows all machines, so that only it can export to "
+            "them: make " +
+                settings.controller + " shared.server, or name the nodes",
+            {});
+    }
     if (problem.empty() && facts.exported)
         return is_done(std::move(made), "the cluster's machines may mount it");
     return is_missing(std::move(made), problem.empty() ? "it is not exported" : problem,

@@ -216,7 +216,7 @@ void Helper::take_settings(const Settings& settings) {
     }
     update_users();
     update_gate();
-    setup_.settings_are(resolve_settings(settings, {options_.paths.machine}));
+    update_setup();
     listeners_.status_changed();
 }
 
@@ -226,6 +226,8 @@ void Helper::on_machines(const Result<KnownMachines>& answer) {
     if (!answer || !is_controller()) return;
     machines_ = answer.value();
     update_gate();
+    // Under all_nodes a machine that is new changes what there is to do.
+    update_setup();
     listeners_.status_changed();
 }
 
@@ -245,6 +247,12 @@ void Helper::update_gate() {
 void Helper::update_users() {
     if (settings_)
         users_.settings_are(resolve_settings(*settings_, {options_.paths.machine}), setup_.withdrawn());
+}
+
+void Helper::update_setup() {
+    std::vector<std::string> machines = names_of(machines_.value_or(KnownMachines{}));
+    machines.push_back(options_.paths.machine);
+    if (settings_) setup_.settings_are(resolve_settings(*settings_, machines));
 }
 
 void Helper::publish_users() {

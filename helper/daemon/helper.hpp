@@ -73,6 +73,7 @@ class Helper final : public bus::ManagerPort {
     SetupJobs::Events job_events();
     void update_gate();
     void update_users();
+    void update_setup();
     void publish_users();
     Result<void> publish_gate();
     void load_kept_settings();

@@ -166,6 +166,18 @@ TEST_F(StorageSteps, of_the_server) {
     EXPECT_EQ(next_step(plan()), nullptr);
 }
 
+TEST_F(StorageSteps, a_server_that_does_not_know_the_machines_exports_nothing) {
+    settings_ = settings("", "n1");
+    facts_.storage.server = true;
+    write_files();
+    facts_.storage.path.state = SharedState::directory;
+    settings_.all_nodes = true;
+    EXPECT_TRUE(next_step(plan())->apply.empty());
+    EXPECT_NE(next_step(plan())->finding.find("make ctl shared.server"), std::string::npos);
+    settings_.controller = "n1";
+    EXPECT_FALSE(next_step(plan())->apply.empty());
+}
+
 TEST_F(StorageSteps, only_look_at_what_the_site_mounts) {
     settings_ = settings("", "");
     facts_.storage.path.state = SharedState::directory;
