@@ -39,8 +39,7 @@ UsersKeeper::UsersKeeper(service::Users* users, service::LeaderAddress leader, s
 
 void UsersKeeper::settings_are(const ResolvedSettings& settings, bool withdrawn) {
     const bool wanted = users_ != nullptr && settings.wants_users_on(machine_) && !withdrawn;
-    const bool different = wanted != wanted_ || settings.home_directory != settings_.home_directory ||
-                           settings.controller != settings_.controller;
+    const bool different = wanted != wanted_ || !(settings == settings_);
     settings_ = settings;
     wanted_ = wanted;
     if (!wanted) {
