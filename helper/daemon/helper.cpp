@@ -143,11 +143,13 @@ void Helper::publish() {
     if (!check_) return;
     MachineCheck fresh = as_shown();
     const bool different = !shown_ || !(fresh == *shown_);
+    const bool another_node = !shown_ || !(fresh.node == shown_->node);
     shown_ = std::move(fresh);
     publish_node();
     if (!different) return;
-    log(Level::info, (shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
     reporter_->send(shown_->report);
+    if (!another_node) return;
+    log(Level::info, (shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
     notify_status(shown_->node.reason);
     listeners_.changed();
 }
