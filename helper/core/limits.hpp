@@ -129,8 +129,8 @@ inline constexpr std::uint64_t runtime_space_inodes = 256;
 // whether it reads drop-ins.
 inline constexpr std::size_t enroot_config_bytes = 256 * 1024;
 inline constexpr std::size_t enroot_program_bytes = 16 * 1024 * 1024;
-// A file that an edit of ours changes: a plugstack.conf has some lines.
-inline constexpr std::size_t edited_file_bytes = 1024 * 1024;
+// A file that an edit of ours changes: a plugstack.conf has some lines, a passwd of 20,000 users 2.5 MB.
+inline constexpr std::size_t edited_file_bytes = 8 * 1024 * 1024;
 // A line of plugstack.conf: Slurm cuts longer ones in two (22.05 plugstack.c and 26.05 spank.c, fgets with
 // 4096).
 inline constexpr std::size_t plugstack_line_bytes = 4094;
@@ -163,5 +163,24 @@ inline constexpr std::size_t job_processes = 64;
 inline constexpr std::size_t job_environment_bytes = 1024 * 1024;
 // A list of GPUs: 16 of them by UUID have 700 bytes.
 inline constexpr std::size_t job_variable_bytes = 4096;
+// Accounts, active or not: as many as machines. Their document: some 400 bytes each with one key.
+inline constexpr std::size_t accounts = 20000;
+inline constexpr std::size_t accounts_bytes = 16 * 1024 * 1024;
+// An e-mail address (RFC 5321, a path without its brackets), an account's keys, and one key: RSA with 16,384
+// bits has 2.8 KB and a comment.
+inline constexpr std::size_t email_bytes = 254;
+inline constexpr std::size_t ssh_keys = 64;
+inline constexpr std::size_t ssh_key_bytes = 8 * 1024;
+// Numbers of users in a report, as ranges: they are one or a few where numbers are given in turn.
+inline constexpr std::size_t report_users_bytes = 8 * 1024;
+// RUN/users: every number of 20,000 accounts by itself, twice.
+inline constexpr std::size_t users_file_bytes = 1024 * 1024;
+// How long it may take until an unmounted, mounted or stale shared path is known for what it is: a server
+// that is there answers at once.
+inline constexpr std::chrono::seconds shared_answer{10};
+// What making homes may take: some files each, over NFS, for all accounts.
+inline constexpr std::chrono::seconds homes_deadline{600};
+// Ending what a locked user still runs: a process that the kernel holds (a dead NFS server) can't be ended.
+inline constexpr std::chrono::seconds end_sessions{10};
 
 }  // namespace llmgw::limits

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plan_users.hpp"
 #include "core/text.hpp"
 
 namespace llmgw {
@@ -248,7 +249,17 @@ Value value_of(const Plan& plan) {
 
 Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& releases, const SetupFacts& facts,
                           Conduct conduct) {
-    if (!settings.wants_containers_on(facts.machine.machine)) return Plan{};
+    if (conduct == Conduct::observe && !settings.wants_containers_on(facts.machine.machine)) return Plan{};
+    Plan plan;
+    if (conduct == Conduct::manage) {
+        if (!settings.wants_setup_on(facts.machine.machine)) return plan;
+        // First: containers need the shared path.
+        add_storage_steps(plan, settings, facts);
+        if (!settings.wants_containers_on(facts.machine.machine)) {
+            add_users_steps(plan, settings, facts);
+            return plan;
+        }
+    }
     Sources from{settings, releases, facts, {}, {}};
     if (conduct == Conduct::manage) {
         if (!facts.platform) return facts.platform.error();
@@ -260,7 +271,8 @@ Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& rele
     if (conduct == Conduct::observe) {
         return facts.machine.enroot ? Plan{proof_step(from)} : Plan{};
     }
-    Plan plan{slurm_step(from), repair_step(from)};
+    plan.push_back(slurm_step(from));
+    plan.push_back(repair_step(from));
     const bool ours = facts.site_pyxis.empty();
     // First of all what keeps a wrong library from being loaded.
     if (ours) plan.push_back(withdraw_step(from));
@@ -278,6 +290,7 @@ Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& rele
     }
     plan.push_back(proof_step(from));
     plan.push_back(plugstack_step(from));
+    add_users_steps(plan, settings, facts);
     return plan;
 }
 

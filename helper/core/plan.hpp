@@ -16,6 +16,8 @@
 #include "core/releases.hpp"
 #include "core/result.hpp"
 #include "core/settings.hpp"
+#include "core/storage_plan.hpp"
+#include "core/users_plan.hpp"
 #include "core/value.hpp"
 
 namespace llmgw {
@@ -66,12 +68,37 @@ struct EditPlugstack {
     bool operator==(const EditPlugstack&) const = default;
 };
 
+// Users of llmgw's accounts, as the settings say where their homes are.
+struct ApplyUsers {
+    ResolvedSettings settings;
+    bool operator==(const ApplyUsers&) const = default;
+};
+// Counts only if sshd takes it.
+struct WriteSshdDropIn {
+    MachineFile file;
+    bool operator==(const WriteSshdDropIn&) const = default;
+};
+struct WriteSharedFiles {
+    std::vector<MachineFile> files;
+    std::vector<std::string> unwanted;
+    bool operator==(const WriteSharedFiles&) const = default;
+};
+struct MountShared {
+    std::string path;
+    bool operator==(const MountShared&) const = default;
+};
+struct ExportShared {
+    std::string path;
+    bool operator==(const ExportShared&) const = default;
+};
+
 }  // namespace action
 
-using Action =
-    std::variant<action::RepairPackages, action::Fetch, action::InstallPackages, action::AddNvidiaRepository,
-                 action::InstallNvidiaPackages, action::WriteFiles, action::RemoveFiles,
-                 action::ApplyTmpfiles, action::BuildPyxis, action::Prove, action::EditPlugstack>;
+using Action = std::variant<action::RepairPackages, action::Fetch, action::InstallPackages,
+                            action::AddNvidiaRepository, action::InstallNvidiaPackages, action::WriteFiles,
+                            action::RemoveFiles, action::ApplyTmpfiles, action::BuildPyxis, action::Prove,
+                            action::EditPlugstack, action::ApplyUsers, action::WriteSshdDropIn,
+                            action::WriteSharedFiles, action::MountShared, action::ExportShared>;
 
 struct Step {
     std::string name;     // "enroot-packages": stable, for programs
@@ -104,6 +131,13 @@ struct PackageFacts {
     bool operator==(const PackageFacts&) const = default;
 };
 
+struct SshFacts {
+    bool installed = false;
+    MachineFile wanted;                // the drop-in
+    std::optional<MachineFile> there;  // what is in its place
+    std::string problem;               // why it is without effect although it is there
+};
+
 struct SetupFacts {
     MachineFacts machine;
     Result<Platform> platform = Error{};
@@ -130,6 +164,10 @@ struct SetupFacts {
     // Where the admin's own pyxis stands in plugstack.conf ("FILE:LINE"): we neither build nor name one.
     // Empty: nowhere.
     std::string site_pyxis;
+    // What llmgw's accounts mean here; an error while they did not come yet.
+    Result<UsersPlan> users = Error{};
+    SshFacts ssh;
+    StorageFacts storage;
 };
 
 // Errors (invalid): the machine's family or architecture is not in the releases, before anything was done.

@@ -6,6 +6,7 @@
 #include "core/names.hpp"
 #include "core/shown.hpp"
 #include "core/text.hpp"
+#include "core/uid_ranges.hpp"
 
 namespace llmgw {
 namespace {
@@ -30,6 +31,9 @@ Result<void> check_report(const MachineReport& report) {
     if (Result<void> good = check_line("boot", report.boot, limits::report_word_bytes); !good) return good;
     if (Result<void> good = check_line("helper", report.helper, limits::report_word_bytes); !good)
         return good;
+    if (Result<void> good = check_line("users", report.users, limits::report_users_bytes); !good) return good;
+    if (const Result<UidRanges> users = UidRanges::parse(report.users); !users)
+        return users.error().within("users");
     if (report.versions.size() > limits::report_versions) {
         return Error{Code::too_large, "versions: more than " + std::to_string(limits::report_versions)};
     }

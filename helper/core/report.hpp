@@ -17,6 +17,9 @@ struct MachineReport {
     std::map<std::string, std::string> versions;  // pyxis, enroot, slurm; a key is there when that is there
     std::string boot;                             // boot id at the time of the report
     std::string helper;                           // version of the helper
+    // Numbers of llmgw's accounts that are on this machine as they should be (core/uid_ranges.hpp); empty:
+    // none, or the site has its own users.
+    std::string users;
 
     bool operator==(const MachineReport&) const = default;
 };

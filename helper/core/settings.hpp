@@ -86,6 +86,10 @@ struct ResolvedSettings {
     [[nodiscard]] bool runs_slurmd(const std::string& machine) const;
     // Containers are on, and this machine is the controller or runs slurmd.
     [[nodiscard]] bool wants_containers_on(const std::string& machine) const;
+    // The same for users: they are llmgw's accounts, and this machine counts.
+    [[nodiscard]] bool wants_users_on(const std::string& machine) const;
+    // Anything at all is to be set up here.
+    [[nodiscard]] bool wants_setup_on(const std::string& machine) const;
     [[nodiscard]] bool is_lent(const std::string& machine) const;
     // Whether this machine mounts `mount_source` on `shared_path`.
     [[nodiscard]] bool mounts_shared(const std::string& machine) const;

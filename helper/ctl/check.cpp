@@ -6,13 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "core/accounts.hpp"
 #include "core/limits.hpp"
+#include "core/login.hpp"
 #include "core/names.hpp"
 #include "core/settings_resolve.hpp"
 #include "core/shown.hpp"
 #include "core/text.hpp"
 #include "ctl/context.hpp"
 #include "ctl/settings_text.hpp"
+#include "json/accounts_json.hpp"
 #include "json/dump.hpp"
 #include "json/settings_json.hpp"
 #include "posix/file.hpp"
@@ -25,11 +28,12 @@ struct Arguments {
     std::string file;
     std::optional<std::string> machines;
     bool json = false;
+    bool accounts = false;
 };
 
 // One byte more than is allowed is enough for the reader to see that there is too much.
-std::string read_stream(std::istream& in) {
-    std::string text(limits::settings_bytes + 1, '\0');
+std::string read_stream(std::istream& in, std::size_t most) {
+    std::string text(most + 1, '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
     return text;
@@ -65,13 +69,42 @@ int refuse(const Arguments& arguments, const std::vector<SettingError>& errors, 
     return exit_failed;
 }
 
+std::string with_logins(const std::vector<Account>& accounts) {
+    std::vector<LoginOwner> owners;
+    for (const Account& account : accounts) owners.push_back({account.email, account.uid});
+    const std::vector<std::string> logins = logins_of(owners);
+    std::string text;
+    for (std::size_t i = 0; i < accounts.size(); ++i) {
+        text += std::to_string(accounts[i].uid) + "  " + logins[i] + "  " + printable(accounts[i].email) +
+                (accounts[i].active ? "" : "  inactive") + "\n";
+    }
+    return text;
+}
+
+int check_accounts(const Arguments& arguments, const std::string& text, Context& context) {
+    const ReadAccounts read = json::read_accounts_text(text);
+    if (!read.ok()) return refuse(arguments, read.errors, context);
+    context.out << (arguments.json ? json::dump(value_of(read.accounts), json::Layout::indented)
+                                   : with_logins(read.accounts));
+    return exit_fine;
+}
+
 int check(const Arguments& arguments, Context& context) {
+    if (arguments.accounts) {
+        const Result<std::string> text = arguments.file == "-"
+                                             ? read_stream(context.in, limits::accounts_bytes)
+                                             : read_file(arguments.file, limits::accounts_bytes);
+        if (!text)
+            return usage_error(context,
+                               text.error().message + ": give a file you may read, or - for standard input");
+        return check_accounts(arguments, text.value(), context);
+    }
     const auto machines = names_in(arguments.machines.value_or(""));
     if (!machines.ok()) return usage_error(context, machines.error().message);
 
     json::ReadSettings read;
     if (arguments.file == "-") {
-        const std::string text = read_stream(context.in);
+        const std::string text = read_stream(context.in, limits::settings_bytes);
         if (context.in.bad())
             return usage_error(context, "standard input can't be read: give a file instead of -");
         read = json::read_settings_text(text);
@@ -104,6 +137,8 @@ void add_check(CLI::App& app, Context& context) {
     command->add_option("FILE", arguments->file, "The settings, JSON; - for standard input")->required();
     command->add_option("--machines", arguments->machines,
                         "Names of the machines that the leader knows, separated by commas (for all_nodes)");
+    command->add_flag("--accounts", arguments->accounts,
+                      "FILE is the embedded leader's accounts.json: check it and show each account's login");
     command->add_flag("--json", arguments->json, "Write the result or the errors as JSON to standard output");
     command->footer(
         "Exit status: 0 the settings are fine, 1 they are not (one line for each error on standard error),\n"

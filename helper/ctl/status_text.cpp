@@ -21,6 +21,37 @@ std::size_t columns(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xC0') != '\x80'; }));
 }
 
+std::string lines_of(const Value& users, const char* key) {
+    std::string text;
+    const Value* list = users.find(key);
+    if (list == nullptr || list->array() == nullptr) return text;
+    for (const Value& each : *list->array()) {
+        if (each.text() != nullptr) text += fmt::format("  {}\n", *each.text());
+    }
+    return text;
+}
+
+std::int64_t number_at(const Value& value, const char* key) {
+    const Value* found = value.find(key);
+    return found == nullptr || found->integer() == nullptr ? 0 : *found->integer();
+}
+
+// Of a machine whose users are llmgw's.
+std::string users_text(const Value& status) {
+    const Value* users = status.find("users");
+    if (users == nullptr || !flag_at(*users, "llmgw")) return {};
+    std::string text;
+    if (const std::string problem = text_at(*users, "accounts_problem"); !problem.empty())
+        text += fmt::format("accounts: {}\n", problem);
+    if (const std::string problem = text_at(*users, "problem"); !problem.empty())
+        text += fmt::format("users: {}\n", problem);
+    if (!flag_at(*users, "known")) return text + "users: being looked at\n";
+    const std::int64_t refused = number_at(*users, "refused_count");
+    text += fmt::format("users: {}{}\n", number_at(*users, "active"),
+                        refused == 0 ? "" : fmt::format(", {} refused:", refused));
+    return text + lines_of(*users, "refused") + lines_of(*users, "problems");
+}
+
 std::string table(const Value& status) {
     std::size_t width = std::string_view("MACHINE").size();
     for (const Value& machine : machines_of(status))
@@ -53,6 +84,10 @@ std::string status_text(const Value& status) {
     if (!leader_error.empty()) text += fmt::format("leader: {}\n", leader_error);
     if (const std::string problem = text_at(status, "settings_problem"); !problem.empty()) {
         text += fmt::format("settings: {}\n", problem);
+    }
+    text += users_text(status);
+    if (const std::string problem = text_at(status, "shared_problem"); !problem.empty()) {
+        text += fmt::format("shared path: {}\n", problem);
     }
     text += fmt::format("this machine, {}: {}, {}\n", text_at(status, "machine"), text_at(status, "state"),
                         text_at(status, "reason"));

@@ -46,18 +46,26 @@ std::vector<std::string> names_of(const KnownMachines& machines) {
 }  // namespace
 
 Helper::Helper(Options options, WantedVersions wanted, service::SetupPort* setup, bus::EventLoop& loop,
-               Mailbox& mailbox)
+               Mailbox& mailbox, service::Users* users)
     : options_(std::move(options)),
       wanted_(std::move(wanted)),
       loop_(loop),
       mailbox_(mailbox),
+      port_(setup),
       gate_(options_.run_dir, options_.state_dir),
-      setup_(setup, options_.state_dir, mailbox, job_events()) {}
+      setup_(setup, options_.state_dir, mailbox, job_events()),
+      users_(users, options_.leader, options_.paths.machine, options_.run_dir, mailbox, [this] {
+          publish();
+          publish_users();
+          setup_.may_work_now();
+          listeners_.status_changed();
+      }) {}
 
 Helper::~Helper() = default;
 
 SetupJobs::Events Helper::job_events() {
     return {[this](const Job& job) {
+                update_users();
                 publish();
                 listeners_.job_started(job);
             },
@@ -68,6 +76,8 @@ SetupJobs::Events Helper::job_events() {
             [this](const Job& job) {
                 // What a success changed is seen by the look that follows.
                 if (job.state == "failed") publish();
+                update_users();
+                users_.look();
                 listeners_.job_ended(job);
                 check([](const Result<std::string>&) {});
             }};
@@ -92,13 +102,21 @@ void Helper::look_again() {
 }
 
 void Helper::check(bus::Answer<std::string> answer) {
-    checks_.submit([this, answer = std::move(answer)](const std::stop_token&) {
+    const ResolvedSettings settings =
+        settings_ ? resolve_settings(*settings_, {options_.paths.machine}) : ResolvedSettings{};
+    checks_.submit([this, settings, answer = std::move(answer)](const std::stop_token&) {
         service::Gathered gathered = service::gather_facts(options_.paths, inspections_);
-        mailbox_.post([this, answer, gathered = std::move(gathered)] { on_checked(gathered, answer); });
+        std::string shared = port_ == nullptr ? "" : port_->shared_problem(settings);
+        mailbox_.post([this, answer, gathered = std::move(gathered), shared = std::move(shared)] {
+            on_checked(gathered, shared, answer);
+        });
     });
 }
 
-void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std::string>& answer) {
+void Helper::on_checked(const service::Gathered& gathered, const std::string& shared_problem,
+                        const bus::Answer<std::string>& answer) {
+    if (shared_problem != shared_problem_ && !shared_problem.empty()) log(Level::warning, shared_problem);
+    shared_problem_ = shared_problem;
     check_ = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
     const Result<void> watched = loop_.watch_directories(gathered.watch, [this] { look_again(); });
     if (!watched) log(Level::warning, watched.error().message);
@@ -106,6 +124,7 @@ void Helper::on_checked(const service::Gathered& gathered, const bus::Answer<std
     publish();
     update_gate();
     setup_.machine_is(*check_);
+    users_.look();
     answer(std::string(shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
 }
 
@@ -122,6 +141,9 @@ void Helper::take_notes(const MachineFacts& facts) {
 // back is not ready from the beginning of that.
 MachineCheck Helper::as_shown() const {
     MachineCheck shown = *check_;
+    shown.report.users = users_.present();
+    // Every container has it; one that would wait for it must not start.
+    if (!shared_problem_.empty() && !setup_.withdrawn()) shown = not_ready(shown, shared_problem_);
     if (shown.node.ready && !setup_.withdrawn()) return shown;
     if (const std::string reason = setup_.reason(); !reason.empty()) shown = not_ready(shown, reason);
     return shown;
@@ -131,11 +153,13 @@ void Helper::publish() {
     if (!check_) return;
     MachineCheck fresh = as_shown();
     const bool different = !shown_ || !(fresh == *shown_);
+    const bool another_node = !shown_ || !(fresh.node == shown_->node);
     shown_ = std::move(fresh);
     publish_node();
     if (!different) return;
-    log(Level::info, (shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
     reporter_->send(shown_->report);
+    if (!another_node) return;
+    log(Level::info, (shown_->node.ready ? "ready: " : "not ready: ") + shown_->node.reason);
     notify_status(shown_->node.reason);
     listeners_.changed();
 }
@@ -202,8 +226,9 @@ void Helper::take_settings(const Settings& settings) {
         machines_watcher_.emplace(options_.leader, mailbox_,
                                   [this](const Result<KnownMachines>& answer) { on_machines(answer); });
     }
+    update_users();
     update_gate();
-    setup_.settings_are(resolve_settings(settings, {options_.paths.machine}));
+    update_setup();
     listeners_.status_changed();
 }
 
@@ -213,6 +238,8 @@ void Helper::on_machines(const Result<KnownMachines>& answer) {
     if (!answer || !is_controller()) return;
     machines_ = answer.value();
     update_gate();
+    // Under all_nodes a machine that is new changes what there is to do.
+    update_setup();
     listeners_.status_changed();
 }
 
@@ -226,6 +253,24 @@ ResolvedSettings Helper::resolved(const KnownMachines& machines) const {
 
 void Helper::update_gate() {
     if (const Result<void> done = publish_gate(); !done) log(Level::error, done.error().message);
+    publish_users();
+}
+
+void Helper::update_users() {
+    if (settings_)
+        users_.settings_are(resolve_settings(*settings_, {options_.paths.machine}), setup_.withdrawn());
+}
+
+void Helper::update_setup() {
+    std::vector<std::string> machines = names_of(machines_.value_or(KnownMachines{}));
+    machines.push_back(options_.paths.machine);
+    if (settings_) setup_.settings_are(resolve_settings(*settings_, machines));
+}
+
+void Helper::publish_users() {
+    // Until settings are known, what an earlier helper decided stands.
+    if (!settings_) return;
+    users_.publish(resolved(machines_.value_or(KnownMachines{})), machines_, gate_.forced());
 }
 
 Result<void> Helper::publish_gate() {
@@ -273,6 +318,8 @@ std::string Helper::description(const Result<KnownMachines>& machines) const {
     const ResolvedSettings settings = resolved(known);
     machine_value.set("enabled", settings.enabled).set("cluster_name", settings.cluster_name);
     machine_value.set("containers", settings.containers);
+    machine_value.set("users", users_.describe());
+    machine_value.set("shared_problem", shared_problem_);
     if (is_controller()) {
         Value gate(Value::Object{});
         gate.set("mode", text_of(gate_.forced()));
@@ -329,6 +376,7 @@ void Helper::set_gate(const std::string& mode, bus::Answer<std::string> answer) 
     }
     if (const Result<void> forced = gate_.force(*wanted); !forced) return answer(forced.error());
     if (const Result<void> done = publish_gate(); !done) return answer(done.error());
+    publish_users();
     answer("the gate is " + mode);
 }
 

@@ -17,6 +17,7 @@
 #include "daemon/mailbox.hpp"
 #include "daemon/options.hpp"
 #include "daemon/setup_jobs.hpp"
+#include "daemon/users_keeper.hpp"
 #include "daemon/watchers.hpp"
 #include "service/machine_facts.hpp"
 
@@ -33,9 +34,9 @@ struct Listeners {
 
 class Helper final : public bus::ManagerPort {
   public:
-    // `setup` null: it only looks. It must outlive the helper.
+    // `setup` null: it only looks; `users` null: it makes none. They must outlive the helper.
     Helper(Options options, WantedVersions wanted, service::SetupPort* setup, bus::EventLoop& loop,
-           Mailbox& mailbox);
+           Mailbox& mailbox, service::Users* users = nullptr);
     ~Helper() override;
 
     // Called once.
@@ -58,7 +59,8 @@ class Helper final : public bus::ManagerPort {
 
   private:
     void check(bus::Answer<std::string> answer);
-    void on_checked(const service::Gathered& gathered, const bus::Answer<std::string>& answer);
+    void on_checked(const service::Gathered& gathered, const std::string& shared_problem,
+                    const bus::Answer<std::string>& answer);
     void take_notes(const MachineFacts& facts);
     void on_settings(const Result<service::LeaderSettings>& answer);
     void on_machines(const Result<KnownMachines>& answer);
@@ -71,6 +73,9 @@ class Helper final : public bus::ManagerPort {
     [[nodiscard]] MachineCheck as_shown() const;
     SetupJobs::Events job_events();
     void update_gate();
+    void update_users();
+    void update_setup();
+    void publish_users();
     Result<void> publish_gate();
     void load_kept_settings();
     [[nodiscard]] bool is_controller() const;
@@ -83,6 +88,8 @@ class Helper final : public bus::ManagerPort {
     Mailbox& mailbox_;
     Listeners listeners_;
 
+    service::SetupPort* const port_;
+    std::string shared_problem_;         // empty: the shared path is there, or none is wanted
     std::optional<MachineCheck> check_;  // as it was found
     std::optional<MachineCheck> shown_;  // with what is being done about it
     std::optional<Settings> settings_;
@@ -99,6 +106,7 @@ class Helper final : public bus::ManagerPort {
     Errands checks_;
     Errands errands_;
     SetupJobs setup_;
+    UsersKeeper users_;
     std::optional<Reporter> reporter_;
     std::optional<SettingsWatcher> settings_watcher_;
     std::optional<MachinesWatcher> machines_watcher_;

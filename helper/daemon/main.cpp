@@ -10,6 +10,8 @@
 #include "daemon/helper.hpp"
 #include "daemon/options.hpp"
 #include "posix/file.hpp"
+#include "posix/shared_probe.hpp"
+#include "service/homes_task.hpp"
 #include "service/path_check.hpp"
 #include "service/releases.hpp"
 #include "service/setup.hpp"
@@ -55,8 +57,14 @@ Result<void> serve(const daemon::Options& options, const Releases& releases) {
     daemon::Mailbox& letters = *mailbox.value();
 
     const std::unique_ptr<TaskRunner> runner = bus::best_runner(options.bus_address);
-    service::Setup setup(setup_options(options), releases, *runner);
-    daemon::Helper helper(options, releases.wanted(), &setup, loop, letters);
+    service::UsersOptions users_options;
+    users_options.state_dir = options.state_dir;
+    users_options.machine = options.paths.machine;
+    users_options.program = options.paths.inspector;
+    service::Users users(users_options, *runner);
+    service::Setup setup(setup_options(options), releases, *runner, &users);
+    daemon::Helper helper(options, releases.wanted(), &setup, loop, letters,
+                          options.observe ? nullptr : &users);
     Result<bus::Manager> manager = bus::Manager::connect(loop, options.bus_address, options.bus_name, helper);
     if (!manager) return manager.error();
     for (const int signal : {SIGTERM, SIGINT}) {
@@ -83,6 +91,8 @@ int main(int argc, char** argv) {
     const int parsed = daemon::parse_options(argc, argv, options, leave);
     if (leave) return parsed;
     if (!options.probe_paths.empty()) return service::probe_here(options.probe_paths);
+    if (!options.make_homes.empty()) return service::make_homes_here(options.make_homes);
+    if (!options.look_at_shared.empty()) return look_at_shared_here(options.look_at_shared);
     if (!options.inspect_plugin.empty()) {
         return slurm::inspect_here(options.inspect_plugin, options.paths.slurm_library);
     }

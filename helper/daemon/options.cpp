@@ -72,6 +72,9 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
         ->group("");
     app.add_option("--probe-path", options.probe_paths, "say what a directory can do (USE=PATH), and leave")
         ->group("");
+    app.add_option("--make-homes", options.make_homes, "make the homes that a file names, and leave")
+        ->group("");
+    app.add_option("--look-at-shared", options.look_at_shared, "look at a directory, and leave")->group("");
     app.add_flag("--withdraw", options.withdraw,
                  "take this suite's lines out of plugstack.conf and leave: before its libraries are removed")
         ->group("");
@@ -81,7 +84,9 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
-    if (options.inspect_plugin.empty() && options.probe_paths.empty() && !is_name(options.paths.machine)) {
+    const bool serves = options.inspect_plugin.empty() && options.probe_paths.empty() &&
+                        options.make_homes.empty() && options.look_at_shared.empty();
+    if (serves && !is_name(options.paths.machine)) {
         std::cerr << "llmgw-slurm-helper: " << shown(options.paths.machine)
                   << " is no name of a machine: " << name_rule << "; say --machine\n";
         return usage_error;

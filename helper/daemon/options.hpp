@@ -27,6 +27,8 @@ struct Options {
     std::string bus_name = "org.llmgw.Slurm1";
     std::string inspect_plugin;            // --inspect-plugin: do that and nothing else
     std::vector<std::string> probe_paths;  // --probe-path: do that and nothing else
+    std::string make_homes;                // --make-homes: do that and nothing else
+    std::string look_at_shared;            // --look-at-shared: do that and nothing else
     bool withdraw = false;                 // --withdraw: do that and nothing else
 };
 

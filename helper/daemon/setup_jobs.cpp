@@ -100,7 +100,7 @@ const Job* SetupJobs::find(std::uint32_t id) const {
 }
 
 bool SetupJobs::wanted() const {
-    return settings_ && check_ && settings_->wants_containers_on(check_->node.machine);
+    return settings_ && check_ && settings_->wants_setup_on(check_->node.machine);
 }
 
 void SetupJobs::settings_are(const ResolvedSettings& settings) {
@@ -115,6 +115,13 @@ void SetupJobs::machine_is(const MachineCheck& check) {
     check_ = check;
     // As a job left it, not as somebody changed it.
     if (std::exchange(look_due_, false)) tried_ = check;
+    consider();
+}
+
+void SetupJobs::may_work_now() {
+    if (jobs_.empty() || jobs_.back().state != "failed") return;
+    failures_ = 0;
+    tried_.reset();
     consider();
 }
 
@@ -206,7 +213,7 @@ Result<Job> SetupJobs::apply() {
     }
     if (!settings_) return Error{Code::unavailable, "there are no settings from the leader yet"};
     if (!check_) return Error{Code::unavailable, "the helper has not looked at its machine yet"};
-    if (!settings_->enabled || !settings_->containers) {
+    if (!wanted() && (!settings_->enabled || !settings_->containers)) {
         return Error{Code::invalid,
                      "containers are off in the settings; \"llmgw-slurm containers on\" switches them on"};
     }
@@ -227,6 +234,12 @@ Result<Job> SetupJobs::uninstall(bool force) {
         if (job->kind == "uninstall") return *job;
         return Error{Code::conflict,
                      "this machine is being made ready now; say it again when that has ended"};
+    }
+    if (wanted() && !force && !settings_->wants_containers_on(check_->node.machine)) {
+        return Error{Code::invalid,
+                     "this machine is part of the cluster, which has its users or its shared path from the "
+                     "settings: jobs would lose them; take it out of the settings first, or drain this node "
+                     "and add --force"};
     }
     if (wanted() && !force) {
         return Error{

@@ -33,6 +33,8 @@ class SetupJobs {
     // Call each when it is so: they start a job when there is something to do that was not just tried.
     void settings_are(const ResolvedSettings& settings);
     void machine_is(const MachineCheck& check);
+    // Something that the last job failed for may be there now.
+    void may_work_now();
 
     // The job under way if it is of that kind. Errors: conflict (another kind is under way), invalid (nothing
     // to do with these settings, or containers are still on).

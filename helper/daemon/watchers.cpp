@@ -71,6 +71,15 @@ MachinesWatcher::MachinesWatcher(const service::LeaderAddress& leader, Mailbox& 
                                });
       }) {}
 
+AccountsWatcher::AccountsWatcher(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback)
+    : thread_([leader, &mailbox, callback = std::move(callback)](const std::stop_token& stop) {
+          service::LeaderClient client(leader);
+          watch<service::LeaderAccounts>(stop, mailbox, callback,
+                                         [&](std::uint64_t known, const std::stop_token& token) {
+                                             return client.accounts(known, token);
+                                         });
+      }) {}
+
 Reporter::Reporter(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback)
     : thread_([this, leader, &mailbox, callback = std::move(callback)](const std::stop_token& stop) {
           work(stop, leader, mailbox, callback);

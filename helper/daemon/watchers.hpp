@@ -1,5 +1,5 @@
-// The threads that talk to the leader: one waits for settings, one on the controller for reports, one sends
-// ours.
+// The threads that talk to the leader: one waits for settings, one for accounts, one on the controller for
+// reports, one sends ours.
 #pragma once
 
 #include <condition_variable>
@@ -28,6 +28,15 @@ class MachinesWatcher {
   public:
     using Callback = std::function<void(Result<KnownMachines>)>;
     MachinesWatcher(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback);
+
+  private:
+    std::jthread thread_;
+};
+
+class AccountsWatcher {
+  public:
+    using Callback = std::function<void(Result<service::LeaderAccounts>)>;
+    AccountsWatcher(const service::LeaderAddress& leader, Mailbox& mailbox, Callback callback);
 
   private:
     std::jthread thread_;

@@ -58,6 +58,12 @@ Result<MachineReport> report_of(const Value& value) {
     Result<std::map<std::string, std::string>> versions = versions_at(value);
     if (!versions) return versions.error();
     report.versions = std::move(versions).value();
+    // Helpers of before don't say it.
+    if (value.find("users") != nullptr) {
+        Result<std::string> users = text_at(value, "users");
+        if (!users) return users.error();
+        report.users = std::move(users).value();
+    }
     if (Result<void> good = check_report(report); !good) return good.error();
     return report;
 }
@@ -80,6 +86,7 @@ std::string text_of(const MachineReport& report) {
     value.set("versions", versions);
     value.set("boot", report.boot);
     value.set("helper", report.helper);
+    if (!report.users.empty()) value.set("users", report.users);
     return dump(value);
 }
 

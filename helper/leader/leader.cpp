@@ -46,7 +46,11 @@ Result<void> Leader::open(Now now) {
     reports_ = std::move(reports).value();
     for (const std::string& path : skipped)
         log(Level::warning, path + " holds no machine's report, and is passed over");
-    service_ = std::make_unique<Service>(*settings_, *reports_, std::move(tokens).value(),
+    Result<std::unique_ptr<AccountsStore>> accounts = AccountsStore::open(directory);
+    if (!accounts) return accounts.error();
+    accounts_ = std::move(accounts).value();
+    if (const std::string problem = accounts_->now().problem; !problem.empty()) log(Level::warning, problem);
+    service_ = std::make_unique<Service>(*settings_, *reports_, *accounts_, std::move(tokens).value(),
                                          [this](http::Topic topic) { news(topic); });
     return {};
 }
@@ -68,6 +72,7 @@ Result<void> Leader::serve() {
     // Polls that came while nobody could be told yet.
     news(settings_topic);
     news(machines_topic);
+    news(accounts_topic);
     return {};
 }
 
@@ -80,7 +85,8 @@ std::string Leader::status() const {
     const std::string host = six ? "[" + options_.address + "]" : options_.address;
     const std::string url =
         (options_.tls_cert.empty() ? "http://" : "https://") + host + ":" + std::to_string(port());
-    const std::string problem = settings_->problem();
+    std::string problem = settings_->problem();
+    if (problem.empty()) problem = accounts_->now().problem;
     return "listening on " + url + (problem.empty() ? "" : "; " + problem);
 }
 
@@ -101,6 +107,23 @@ void Leader::reload_settings() {
     news(settings_topic);
 }
 
+void Leader::reload_accounts() {
+    const Result<bool> looked = accounts_->reload();
+    accounts_behind_ = !looked.ok();
+    if (!looked) {
+        log(Level::error, looked.error().message);
+        return;
+    }
+    if (!looked.value()) return;
+    const AccountsStore::Body accounts = accounts_->now();
+    if (accounts.problem.empty()) {
+        log(Level::info, "accounts revision " + std::to_string(accounts.revision) + " is in force");
+    } else {
+        log(Level::warning, accounts.problem);
+    }
+    news(accounts_topic);
+}
+
 void Leader::reload_all() {
     Result<Tokens> tokens = load_tokens(options_.directory);
     if (tokens) {
@@ -109,10 +132,12 @@ void Leader::reload_all() {
         log(Level::error, tokens.error().message + "; the tokens read before stay in force");
     }
     reload_settings();
+    reload_accounts();
 }
 
 void Leader::tick() {
     if (behind_) reload_settings();
+    if (accounts_behind_) reload_accounts();
     const Result<bool> silent = reports_->notice_silence();
     if (!silent) log(Level::error, silent.error().message);
     if (silent && silent.value()) news(machines_topic);

@@ -29,6 +29,8 @@ class Leader {
 
     // settings.json may have changed.
     void reload_settings();
+    // accounts.json may have changed.
+    void reload_accounts();
     // Tokens, too; the old ones stay where the new ones can't be used.
     void reload_all();
     // Now and then: machines that fell silent, and what a full disk held back.
@@ -44,10 +46,12 @@ class Leader {
     Descriptor lock_;
     std::unique_ptr<SettingsStore> settings_;
     std::unique_ptr<ReportStore> reports_;
+    std::unique_ptr<AccountsStore> accounts_;
     std::unique_ptr<Service> service_;
     std::atomic<http::Server*> announcer_{nullptr};
     std::optional<http::Server> server_;  // last: it ends first
     bool behind_ = false;                 // the last look at settings.json failed
+    bool accounts_behind_ = false;        // that at accounts.json
 };
 
 }  // namespace llmgw::leader

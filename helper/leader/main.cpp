@@ -31,6 +31,7 @@ Result<void> run(const leader::Options& options) {
     if (!watch) return watch.error();
     // What was edited between the first look and the watch.
     leader.reload_settings();
+    leader.reload_accounts();
     log(Level::info, leader.status());
     notify_ready(leader.status());
     for (;;) {
@@ -44,11 +45,13 @@ Result<void> run(const leader::Options& options) {
             notify_status(leader.status());
         }
         const std::vector<std::string> names = watch.value().changed();
-        const auto ours = [](const std::string& name) { return name.empty() || name == "settings.json"; };
-        if (std::any_of(names.begin(), names.end(), ours)) {
-            leader.reload_settings();
-            notify_status(leader.status());
-        }
+        const auto changed = [&](const char* file) {
+            return std::any_of(names.begin(), names.end(),
+                               [&](const std::string& name) { return name.empty() || name == file; });
+        };
+        if (changed("settings.json")) leader.reload_settings();
+        if (changed("accounts.json")) leader.reload_accounts();
+        if (changed("settings.json") || changed("accounts.json")) notify_status(leader.status());
         leader.tick();
     }
 }

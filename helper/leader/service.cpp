@@ -113,6 +113,8 @@ Service::Reply Service::answer(const Incoming& request) {
             return patch_settings(request);
         case Route::Resource::machines:
             return get_machines(request);
+        case Route::Resource::accounts:
+            return get_accounts(request);
         case Route::Resource::machine:
             if (request.method == "PUT") return put_report(route->machine, request);
             return forget_machine(route->machine);
@@ -143,6 +145,21 @@ Service::Reply Service::get_machines(const Incoming& request) const {
     if (auto nothing = nothing_new(request, reports_.revision(), machines_topic)) return *nothing;
     const ReportStore::Body machines = reports_.body();
     return Answer{200, machines.text, {{"ETag", etag_of(machines.revision)}}};
+}
+
+Service::Reply Service::get_accounts(const Incoming& request) const {
+    const AccountsStore::Body accounts = accounts_.now();
+    if (auto nothing = nothing_new(request, accounts.revision, accounts_topic)) return *nothing;
+    // An empty list would lock everybody out, so it is one only where somebody wrote it.
+    if (accounts.text == nullptr) {
+        return error_answer(404, accounts.problem.empty()
+                                     ? "there is no accounts.json in the leader's directory"
+                                     : accounts.problem);
+    }
+    Answer answer{200, accounts.text, {{"ETag", etag_of(accounts.revision)}}};
+    if (!accounts.problem.empty())
+        answer.headers.emplace_back(problem_header, printable(accounts.problem, limits::message_bytes));
+    return answer;
 }
 
 Answer Service::patch_settings(const Incoming& request) {

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "http/server.hpp"
+#include "leader/accounts_store.hpp"
 #include "leader/report_store.hpp"
 #include "leader/settings_store.hpp"
 #include "leader/tokens.hpp"
@@ -16,14 +17,21 @@ namespace llmgw::leader {
 
 inline constexpr http::Topic settings_topic = 0;
 inline constexpr http::Topic machines_topic = 1;
+inline constexpr http::Topic accounts_topic = 2;
+// Why a newer accounts.json is not in force; the list itself has no place for it.
+inline constexpr const char* problem_header = "Llmgw-Problem";
 
 class Service : public http::Handler {
   public:
     using News = std::function<void(http::Topic)>;
 
     // The stores outlive the service. `news` is called when readers should be asked again.
-    Service(SettingsStore& settings, ReportStore& reports, Tokens tokens, News news)
-        : settings_(settings), reports_(reports), news_(std::move(news)), tokens_(std::move(tokens)) {}
+    Service(SettingsStore& settings, ReportStore& reports, AccountsStore& accounts, Tokens tokens, News news)
+        : settings_(settings),
+          reports_(reports),
+          accounts_(accounts),
+          news_(std::move(news)),
+          tokens_(std::move(tokens)) {}
 
     void use_tokens(Tokens tokens);
 
@@ -36,12 +44,14 @@ class Service : public http::Handler {
     Caller caller(const http::Incoming& request) const;
     Reply get_settings(const http::Incoming& request) const;
     Reply get_machines(const http::Incoming& request) const;
+    Reply get_accounts(const http::Incoming& request) const;
     http::Answer patch_settings(const http::Incoming& request);
     http::Answer put_report(const std::string& machine, const http::Incoming& request);
     http::Answer forget_machine(const std::string& machine);
 
     SettingsStore& settings_;
     ReportStore& reports_;
+    AccountsStore& accounts_;
     const News news_;
     mutable std::mutex mutex_;
     Tokens tokens_;

@@ -1,9 +1,11 @@
 #include "service/leader.hpp"
 
+#include <charconv>
 #include <vector>
 
 #include "core/shown.hpp"
 #include "core/text.hpp"
+#include "json/accounts_json.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
 #include "json/report_json.hpp"
@@ -94,6 +96,26 @@ Result<LeaderSettings> LeaderClient::settings(std::uint64_t known, const std::st
     if (!read) return read.error();
     settings.settings = std::move(read).value();
     return settings;
+}
+
+Result<LeaderAccounts> LeaderClient::accounts(std::uint64_t known, const std::stop_token& stop) {
+    const Result<http::Response> response =
+        send({"GET", "/slurm/v1/accounts", "", address_.token_file, known, limits::long_poll}, stop);
+    if (!response) return response.error();
+    ReadAccounts read = json::read_accounts_text(response.value().body);
+    if (!read.ok()) {
+        return Error{Code::invalid, "the leader's accounts are wrong: " + json::sentence_of(read.errors)};
+    }
+    LeaderAccounts accounts;
+    accounts.accounts = std::move(read.accounts);
+    accounts.problem =
+        printable(http::header(response.value().headers, "Llmgw-Problem"), limits::message_bytes);
+    const std::string tag = http::header(response.value().headers, "ETag");
+    // Without one there is no waiting for news: the list is asked for now and then.
+    if (tag.size() > 2) {
+        std::from_chars(tag.data() + 1, tag.data() + tag.size() - 1, accounts.revision);
+    }
+    return accounts;
 }
 
 Result<KnownMachines> LeaderClient::machines(std::uint64_t known, const std::stop_token& stop) {

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "core/accounts.hpp"
 #include "core/report.hpp"
 #include "core/result.hpp"
 #include "core/settings.hpp"
@@ -27,6 +28,12 @@ struct LeaderSettings {
     std::string text;     // the settings as JSON, to be kept for a start without the leader
 };
 
+struct LeaderAccounts {
+    std::uint64_t revision = 0;
+    std::vector<Account> accounts;
+    std::string problem;  // why newer accounts are not in force; empty: none
+};
+
 // One connection, one thread at a time.
 class LeaderClient {
   public:
@@ -37,6 +44,8 @@ class LeaderClient {
     // The same, with a shorter wait: reports that only say "still here" don't raise the revision, so the list
     // must be asked for anew before the last one calls a living machine silent.
     Result<KnownMachines> machines(std::uint64_t known, const std::stop_token& stop);
+    // As settings().
+    Result<LeaderAccounts> accounts(std::uint64_t known, const std::stop_token& stop);
     Result<void> report(const MachineReport& report, const std::stop_token& stop);
     // With the admin token.
     Result<void> set_containers(bool on, const std::stop_token& stop);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/sshd_config.hpp"
 #include "posix/file.hpp"
 #include "posix/log.hpp"
 
@@ -39,11 +40,14 @@ std::string text_of(const std::vector<StepTime>& times) {
 
 }  // namespace
 
-Setup::Setup(SetupOptions options, Releases releases, TaskRunner& runner)
+Setup::Setup(SetupOptions options, Releases releases, TaskRunner& runner, Users* users)
     : options_(std::move(options)),
       releases_(std::move(releases)),
       runner_(runner),
-      ledger_(options_.state_dir + "/ledger.json") {}
+      ledger_(options_.state_dir + "/ledger.json"),
+      users_(users),
+      storage_({options_.state_dir, options_.paths.machine, options_.paths.inspector}, runner_),
+      sshd_({.state_dir = options_.state_dir, .drop_in = sshd_drop_in}) {}
 
 Result<Plan> Setup::plan(const ResolvedSettings& settings, bool thorough, const std::stop_token& stop) {
     const Result<SetupFacts> facts = gather(settings, thorough, stop);

@@ -18,6 +18,9 @@
 #include "service/fetcher.hpp"
 #include "service/ledger_store.hpp"
 #include "service/machine_facts.hpp"
+#include "service/sshd_access.hpp"
+#include "service/storage.hpp"
+#include "service/users.hpp"
 
 namespace llmgw::service {
 
@@ -80,18 +83,23 @@ class SetupPort {
                                                        const std::stop_token& stop) = 0;
     // Whether there is anything to take back.
     [[nodiscard]] virtual bool did_anything() const = 0;
+    // Why the shared path is no good right now; empty: it is there, or there is none. From any thread.
+    virtual std::string shared_problem(const ResolvedSettings&) { return {}; }
 };
 
 class Setup final : public SetupPort {
   public:
-    // `runner` must outlive it.
-    Setup(SetupOptions options, Releases releases, TaskRunner& runner);
+    // `runner` and `users` must outlive it; `users` may be null: then none are made.
+    Setup(SetupOptions options, Releases releases, TaskRunner& runner, Users* users = nullptr);
 
     Result<Plan> plan(const ResolvedSettings& settings, bool thorough, const std::stop_token& stop) override;
     Result<void> apply(const ResolvedSettings& settings, SetupObserver& observer,
                        const std::stop_token& stop) override;
     Result<std::vector<std::string>> uninstall(SetupObserver& observer, const std::stop_token& stop) override;
     [[nodiscard]] bool did_anything() const override;
+    std::string shared_problem(const ResolvedSettings& settings) override {
+        return storage_.problem(settings);
+    }
     // Takes our lines out of plugstack.conf: what must be gone before our libraries go.
     Result<void> withdraw();
 
@@ -107,6 +115,7 @@ class Setup final : public SetupPort {
                               const std::stop_token& stop);
     void gather_plugstack(SetupFacts& facts) const;
     void gather_nvidia(SetupFacts& facts);
+    void gather_users(SetupFacts& facts, const ResolvedSettings& settings);
     Result<packages::Manager*> manager();
     [[nodiscard]] Result<Platform> platform() const;
     [[nodiscard]] Result<StackSite> stack_site() const;
@@ -129,6 +138,9 @@ class Setup final : public SetupPort {
     Result<void> add_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> install_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> remove_nvidia(const packages::Progress& note, const std::stop_token& stop);
+    Result<void> apply_users(const ResolvedSettings& settings, SetupObserver& observer,
+                             const std::stop_token& stop);
+    void take_back_users(std::vector<std::string>& left, Result<void>& done, const std::stop_token& stop);
     Result<void> take_back_packages(const Ledger& ledger, SetupObserver& observer,
                                     std::vector<std::string>& left, const std::stop_token& stop);
 
@@ -138,6 +150,9 @@ class Setup final : public SetupPort {
     const LedgerStore ledger_;
     std::unique_ptr<packages::Manager> manager_;
     Inspections inspections_;
+    Users* const users_;
+    Storage storage_;
+    const SshdAccess sshd_;
     std::vector<StepTime> times_;
 };
 

@@ -65,6 +65,13 @@ Result<void> Setup::perform(const Action& action, const SetupFacts& facts, Setup
             [&](const action::BuildPyxis&) { return build(facts, stop); },
             [&](const action::Prove&) { return prove(facts, stop); },
             [&](const action::EditPlugstack& what) { return edit_plugstack(what.with_pyxis, stop); },
+            [&](const action::ApplyUsers& what) { return apply_users(what.settings, observer, stop); },
+            [&](const action::WriteSshdDropIn& what) { return sshd_.write(what.file); },
+            [&](const action::WriteSharedFiles& what) {
+                return storage_.write(what.files, what.unwanted, stop);
+            },
+            [&](const action::MountShared& what) { return storage_.mount(what.path, stop); },
+            [&](const action::ExportShared& what) { return storage_.export_path(what.path, stop); },
         },
         action);
 }

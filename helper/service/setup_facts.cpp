@@ -140,6 +140,7 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
                                                                 : built_pyxis(options_.paths, inspections);
     gather_plugstack(facts);
     gather_nvidia(facts);
+    gather_users(facts, settings);
     const bool built =
         facts.library && facts.machine.slurm &&
         check_pyxis(facts.library.value(), releases_.pyxis.version, facts.machine.slurm.value());

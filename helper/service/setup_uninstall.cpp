@@ -65,7 +65,8 @@ void remove_directories(const std::vector<std::string>& directories, std::vector
 
 bool Setup::did_anything() const {
     const Result<Ledger> ledger = ledger_.read();
-    return !ledger || !ledger.value().empty();
+    return !ledger || !ledger.value().empty() || storage_.did_anything() || sshd_.did_anything() ||
+           (users_ != nullptr && users_->did_anything());
 }
 
 Result<void> Setup::withdraw() {
@@ -108,6 +109,19 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
                  if (const Result<void> done = restore(*file, left); !done) return done.error();
              }
              return remove_file(options_.paths.proof);
+         }},
+        {"remove users",
+         [&] {
+             Result<void> done;
+             take_back_users(left, done, stop);
+             return done;
+         }},
+        {"let go of the shared path",
+         [&]() -> Result<void> {
+             const Result<std::vector<std::string>> removed = storage_.remove(stop);
+             if (!removed) return removed.error();
+             left.insert(left.end(), removed.value().begin(), removed.value().end());
+             return {};
          }},
         {"remove packages", [&] { return take_back_packages(ledger, observer, left, stop); }},
         {"remove NVIDIA's repository",

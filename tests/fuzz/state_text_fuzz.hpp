@@ -1,8 +1,9 @@
-// Attack surface: the node and gate files, which plugins read inside slurmstepd and slurmctld. Only root
-// writes them, but a full disk, a crash or an older release may leave anything there. Whatever the bytes are,
-// they are refused, or what was read is what is written again.
+// Attack surface: the node, gate and users files, which plugins read inside slurmstepd and slurmctld. Only
+// root writes them, but a full disk, a crash or an older release may leave anything there. Whatever the bytes
+// are, they are refused, or what was read is what is written again.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "core/limits.hpp"
 #include "core/node_state.hpp"
 #include "core/state_text.hpp"
+#include "core/users_state.hpp"
 #include "fuzz/promise.hpp"
 
 namespace llmgw::fuzz {
@@ -35,6 +37,16 @@ inline void state_text(std::string_view text) {
         must(parse_node_state(format_node_state(node.value())).value() == node.value());
         must(!node.value().ready || (!node.value().pyxis_path.empty() && !node.value().enroot_path.empty() &&
                                      !node.value().pyxis_fingerprint.empty()));
+    }
+
+    const Result<UsersState> users = parse_users_state(text);
+    must(users || one_printable_line(users.error().message));
+    if (users) {
+        must(parse_users_state(format_users_state(users.value())).value() == users.value());
+        for (const UidRanges::Range& range : users.value().ours.ranges()) {
+            const std::optional<std::string> said = refusal_of(users.value(), range.first);
+            must(!said || (one_printable_line(*said) && said->size() <= limits::message_bytes));
+        }
     }
 
     const Result<GateState> gate = parse_gate_state(text);

@@ -21,7 +21,7 @@ declare -A packages=(
     [machine-node]="slurmd slurm-wlm-basic-plugins"
     [machine-bare]="munge slurm-client slurm-wlm-basic-plugins"
     [machine-archive]="libfmt9 libjansson4 libcurl4 libmicrohttpd12 gcc make libc6-dev libslurm-dev squashfs-tools jq
-                       gawk libcap2-bin zstd needrestart"
+                       gawk libcap2-bin zstd needrestart openssh-server openssh-client"
 )
 
 # In a subshell, so that its trap and options stay its own.

@@ -62,7 +62,8 @@ TEST(MachineCheck, of_a_good_machine_says_what_the_guard_and_the_leader_need) {
                                            "pyxis 0.24.0, enroot 4.2.1",
                                            {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}, {"slurm", "22.05.8"}},
                                            "some-boot",
-                                           "0.1.0"}));
+                                           "0.1.0",
+                                           {}}));
 }
 
 // Each thing put right uncovers the next: the order is the one in which an admin would go.

@@ -24,7 +24,7 @@ KnownMachine ready(const std::string& name) {
     KnownMachine machine;
     machine.report = {
         name,        true,   "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}},
-        "some-boot", "0.1.0"};
+        "some-boot", "0.1.0", {}};
     machine.received = now - 1;
     return machine;
 }

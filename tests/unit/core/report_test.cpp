@@ -8,7 +8,7 @@ namespace llmgw {
 namespace {
 
 MachineReport good() {
-    return {"n1", true, "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}}, "b00t", "0.1.0"};
+    return {"n1", true, "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}}, "b00t", "0.1.0", {}};
 }
 
 TEST(Report, RefusesNamesThatLeadElsewhere) {
@@ -63,6 +63,19 @@ TEST(Report, IsSilentByTheLeadersClock) {
     EXPECT_FALSE(is_silent({good(), 1000}, 1090));
     EXPECT_TRUE(is_silent({good(), 1000}, 1091));
     EXPECT_FALSE(is_silent({good(), 1000}, 900));
+}
+
+TEST(Report, users_are_numbers_in_order) {
+    MachineReport report = good();
+    for (const char* users : {"", "200000", "200000-200499,200501"}) {
+        report.users = users;
+        EXPECT_TRUE(check_report(report).ok()) << users;
+    }
+    for (const std::string& users : {std::string("x"), std::string("2,1"), std::string("200000\n"),
+                                     "200000," + std::string(limits::report_users_bytes, '1')}) {
+        report.users = users;
+        EXPECT_FALSE(check_report(report).ok()) << users.substr(0, 20);
+    }
 }
 
 }  // namespace

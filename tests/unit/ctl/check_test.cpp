@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <vector>
@@ -48,6 +49,19 @@ class Check : public testing::Test {
 
 const char* const fine = R"({"enabled":true,"controller":"ctl","nodes":["n1"],"lent":["n1"]})";
 const char* const open_ended = R"({"enabled":true,"controller":"ctl","all_nodes":true,"lent":["n9"]})";
+
+TEST_F(Check, ShowsTheLoginsOfAccounts) {
+    const char* const accounts =
+        R"([{"email":"ann@y.org","uid":200001,"active":false},{"email":"Ann@x.org","uid":200000,"active":true}])";
+    const Outcome outcome = call({"check", "--accounts", "-"}, accounts);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "200000  ann  Ann@x.org\n200001  ann-200001  ann@y.org  inactive\n");
+    const Outcome wrong = call({"check", "--accounts", "-"}, R"([{"email":"ann","uid":5,"active":1}])");
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_EQ(std::count(wrong.err.begin(), wrong.err.end(), '\n'), 3) << wrong.err;
+    EXPECT_EQ(call({"check", "--accounts", "/nonexistent"}).code, 2);
+    EXPECT_EQ(call({"check", "--accounts", "--json", "-"}, "[]").out, "[]\n");
+}
 
 TEST_F(Check, WrongArgumentsAreUsageErrors) {
     for (const auto& arguments : std::vector<std::vector<const char*>>{{},

@@ -42,6 +42,24 @@ TEST(StatusText, has_what_an_admin_may_want_to_know) {
               std::string::npos);
 }
 
+TEST(StatusText, of_users_and_of_a_shared_path_that_is_gone) {
+    Value status = value(controller);
+    status.set("users",
+               value(R"({"llmgw": true, "known": false, "problem": "", "accounts_problem": "no list"})"));
+    EXPECT_NE(status_text(status).find("\naccounts: no list\nusers: being looked at\nthis machine"),
+              std::string::npos);
+    status.set("users",
+               value(R"({"llmgw": true, "known": true, "problem": "", "accounts_problem": "", "active": 499,
+                                  "refused_count": 1, "refused": ["number 200003 (x): taken"], "problems": ["no home"]})"));
+    status.set("shared_problem", "/shared: it does not answer");
+    EXPECT_NE(status_text(status).find("\nusers: 499, 1 refused:\n  number 200003 (x): taken\n  no home\n"
+                                       "shared path: /shared: it does not answer\nthis machine"),
+              std::string::npos)
+        << status_text(status);
+    status.set("users", value(R"({"llmgw": false})"));
+    EXPECT_EQ(status_text(status).find("users:"), std::string::npos);
+}
+
 TEST(StatusText, of_a_gate_that_is_held_by_hand) {
     Value status = value(controller);
     status.set("gate", value(R"({"mode": "open", "open": true, "message": "llmgw: opened"})"));

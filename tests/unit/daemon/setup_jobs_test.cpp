@@ -297,5 +297,61 @@ TEST_F(SetupJobsTest, keeps_the_last_jobs) {
     EXPECT_LE(thread_.in_loop([&] { return jobs_->jobs().size(); }), 16U);
 }
 
+ResolvedSettings cluster_with_users() {
+    ResolvedSettings settings = cluster(false);
+    settings.users = Users::llmgw;
+    return settings;
+}
+
+TEST_F(SetupJobsTest, users_and_the_shared_path_are_reasons_to_work_without_containers) {
+    start();
+    settings(cluster(false));
+    looked(machine(false));
+    EXPECT_EQ(started_, 0);
+    settings(cluster_with_users());
+    EXPECT_EQ(started_, 1);
+    worker_.finish();
+    ASSERT_TRUE(ends(1));
+    looked(machine(false));
+    ResolvedSettings shared = cluster(false);
+    shared.shared = SharedSource::site;
+    settings(shared);
+    EXPECT_EQ(started_, 2);
+    worker_.finish();
+    ASSERT_TRUE(ends(2));
+}
+
+TEST_F(SetupJobsTest, users_keep_an_uninstall_from_going_unnoticed) {
+    start();
+    settings(cluster_with_users());
+    looked(machine(false));
+    worker_.finish();
+    ASSERT_TRUE(ends(1));
+    const Result<Job> refused = uninstall();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("users or its shared path"), std::string::npos)
+        << refused.error().message;
+    EXPECT_TRUE(uninstall(true).ok());
+    worker_.finish();
+    ASSERT_TRUE(ends(2));
+}
+
+TEST_F(SetupJobsTest, what_failed_is_tried_again_when_it_may_work) {
+    start();
+    settings(cluster_with_users());
+    looked(machine(false));
+    worker_.finish(Error{Code::unavailable, "there are no accounts yet"});
+    ASSERT_TRUE(ends(1));
+    looked(machine(false));
+    EXPECT_EQ(started_, 1);
+    thread_.in_loop([&] { jobs_->may_work_now(); });
+    EXPECT_EQ(started_, 2);
+    worker_.finish();
+    ASSERT_TRUE(ends(2));
+    looked(machine(false));
+    thread_.in_loop([&] { jobs_->may_work_now(); });
+    EXPECT_EQ(started_, 2);
+}
+
 }  // namespace
 }  // namespace llmgw::daemon

@@ -222,10 +222,10 @@ TEST_F(WithLeader, reports_come_as_soon_as_they_are_sent) {
     });
     bool sent = false;
     Reporter reporter(address_, *mailbox_, [&](const Result<void>& result) { sent = sent || result.ok(); });
-    reporter.send({"n1", false, "first", {}, "b", "0.1.0"});
+    reporter.send({"n1", false, "first", {}, "b", "0.1.0", {}});
     deliver_until([&] { return machines == 1 && sent; });
     EXPECT_EQ(reason, "first");
-    reporter.send({"n1", false, "second", {}, "b", "0.1.0"});
+    reporter.send({"n1", false, "second", {}, "b", "0.1.0", {}});
     deliver_until([&] { return reason == "second"; });
 }
 
@@ -236,7 +236,7 @@ TEST_F(WithLeader, a_report_is_sent_again_until_the_leader_is_back) {
     int successes = 0;
     Reporter reporter(address_, *mailbox_,
                       [&](const Result<void>& sent) { ++(sent ? successes : failures); });
-    reporter.send({"n1", false, "lost", {}, "b", "0.1.0"});
+    reporter.send({"n1", false, "lost", {}, "b", "0.1.0", {}});
     deliver_until([&] { return failures >= 2; });
     leader::Options options;
     options.directory = directory.path();

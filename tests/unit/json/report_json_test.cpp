@@ -12,8 +12,8 @@ const char* const text =
     R"("boot":"b00t","helper":"0.1.0"})";
 
 MachineReport report() {
-    return {"n1",   true,   "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}},
-            "b00t", "0.1.0"};
+    return {"n1",    true, "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}}, "b00t",
+            "0.1.0", {}};
 }
 
 TEST(ReportJson, RefusesWhatIsNoReport) {
@@ -57,6 +57,17 @@ TEST(ReportJson, CarriesAllMachines) {
     EXPECT_FALSE(read_machines(R"({"revision":7,"now":1,"machines":[{}]})").ok());
     EXPECT_FALSE(read_machines(R"({"revision":-7,"now":1,"machines":[]})").ok());
     EXPECT_FALSE(read_machines("7").ok());
+}
+
+TEST(ReportJson, users_are_there_only_where_there_are_some) {
+    MachineReport with_users = report();
+    EXPECT_EQ(text_of(with_users).find("users"), std::string::npos);
+    with_users.users = "200000-200003";
+    const Result<MachineReport> read = read_report(text_of(with_users));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read.value(), with_users);
+    with_users.users = "3,2";
+    EXPECT_FALSE(read_report(text_of(with_users)).ok());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "gate.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -192,6 +193,68 @@ TEST_F(Gate, is_closed_to_containers_and_open_to_others_before_it_was_started) {
     Job plain;
     expect_refused(container.environment({"PYXIS_CONTAINER_IMAGE=x"}), "the gate was not started");
     expect_admitted(plain);
+}
+
+// llmgw's users.
+
+class GateForUsers : public Gate {
+  protected:
+    void users(const std::string& ours, const std::string& everywhere,
+               const std::string& waiting = "-") const {
+        put("llmgw-slurm-users 1\nstate checked\nours " + ours + "\neverywhere " + everywhere + "\nwaiting " +
+            waiting + "\nend\n");
+    }
+    void put(const std::string& text) const {
+        ASSERT_TRUE(write_file_atomically(directory_ + "/users", text, 0644, Durability::volatile_).ok());
+    }
+    static int submit_as(std::uint32_t uid, Message& message) {
+        Job job;
+        job->user_id = uid;
+        return job_submit(job.get(), uid, message.out());
+    }
+    static int submit_as(std::uint32_t uid) {
+        Message message;
+        return submit_as(uid, message);
+    }
+};
+
+TEST_F(GateForUsers, a_plain_job_waits_until_every_machine_has_its_user) {
+    users("200000-200001", "200000", "200001 not on n2 yet");
+    Message message;
+    EXPECT_EQ(submit_as(200001, message), ESLURM_SUBMISSIONS_DISABLED);
+    EXPECT_NE(message.text().find("your account is not on n2 yet"), std::string::npos) << message.text();
+    EXPECT_EQ(submit_as(200000), SLURM_SUCCESS);
+    users("200000-200001", "200000-200001");
+    EXPECT_EQ(submit_as(200001), SLURM_SUCCESS);
+}
+
+TEST_F(GateForUsers, nobody_else_is_looked_at) {
+    users("200000", "-");
+    for (const std::uint32_t uid : {0U, 1000U, 199999U, 200001U, 524288U, 4294967294U})
+        EXPECT_EQ(submit_as(uid), SLURM_SUCCESS) << uid;
+    EXPECT_EQ(submit_as(200000), ESLURM_SUBMISSIONS_DISABLED);
+}
+
+TEST_F(GateForUsers, fails_open) {
+    EXPECT_EQ(submit_as(200000), SLURM_SUCCESS);
+    users("200000", "-");
+    EXPECT_EQ(submit_as(200000), ESLURM_SUBMISSIONS_DISABLED);
+    put("garbage");
+    EXPECT_EQ(submit_as(200000), SLURM_SUCCESS);
+    users("200000", "-");
+    ASSERT_EQ(::chmod((directory_ + "/users").c_str(), 0666), 0);
+    EXPECT_EQ(submit_as(200000), SLURM_SUCCESS);
+    users("200000", "-");
+    std::filesystem::remove(directory_ + "/users");
+    EXPECT_EQ(submit_as(200000), SLURM_SUCCESS);
+}
+
+TEST_F(GateForUsers, a_job_that_is_there_may_be_changed) {
+    users("200000", "-");
+    Job job;
+    job->user_id = 200000;
+    Message message;
+    EXPECT_EQ(modify(job.get(), message.out()), SLURM_SUCCESS);
 }
 
 }  // namespace
