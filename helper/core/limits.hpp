@@ -135,4 +135,19 @@ inline constexpr std::size_t edited_file_bytes = 1024 * 1024;
 // 4096).
 inline constexpr std::size_t plugstack_line_bytes = 4094;
 
+// What a machine can say of its hardware: CPUs of all kinds (Slurm counts them in 16 bits), GPUs, and MB of
+// memory (4 TB are common, 64 TB exist).
+inline constexpr std::uint32_t hardware_count = 65535;
+inline constexpr std::size_t hardware_gpus = 64;
+inline constexpr std::uint64_t hardware_memory_mb = 1024ULL * 1024 * 1024;
+// munge's key: 32 to 1024 bytes (munged(8)); ours has the most.
+inline constexpr std::size_t munge_key_bytes = 1024;
+inline constexpr std::size_t munge_key_least_bytes = 32;
+// slurmctld with a new configuration, until it serves or says why not. Names that no DNS knows cost it seconds.
+inline constexpr std::chrono::seconds config_trial{60};
+// scontrol reconfigure with nodes that don't answer.
+inline constexpr std::chrono::seconds reconfigure{120};
+// What slurmctld says of all nodes: 600 bytes each.
+inline constexpr std::size_t slurm_nodes_bytes = 4 * 1024 * 1024;
+
 }  // namespace llmgw::limits

@@ -45,11 +45,14 @@ struct MachineFacts {
     Result<FileFacts> enroot_file = Error{};
     Result<std::string> enroot = Error{};  // "4.2.1"
     bool proven = false;                   // a user's container started with what is there now
+    std::optional<NodeHardware> hardware;  // where slurmd is installed
+    std::string cluster;                   // fingerprints of Slurm's and munge's files, "" where there are none
 };
 
 struct MachineCheck {
     NodeState node;        // for the guard
     MachineReport report;  // for the leader
+    std::string cluster;   // changes when somebody changed Slurm's or munge's files
 
     bool operator==(const MachineCheck&) const = default;
 };

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/node_hardware.hpp"
 #include "core/result.hpp"
 
 namespace llmgw {
@@ -17,6 +19,7 @@ struct MachineReport {
     std::map<std::string, std::string> versions;  // pyxis, enroot, slurm; a key is there when that is there
     std::string boot;                             // boot id at the time of the report
     std::string helper;                           // version of the helper
+    std::optional<NodeHardware> hardware{};       // where slurmd is installed
 
     bool operator==(const MachineReport&) const = default;
 };
