@@ -31,6 +31,7 @@ std::optional<Route> route_of(const http::Target& target) {
     if (path.size() < 3 || path.size() > 4 || path[0] != "slurm" || path[1] != "v1") return std::nullopt;
     if (path.size() == 3 && path[2] == "settings") return Route{Route::Resource::settings, {}};
     if (path.size() == 3 && path[2] == "machines") return Route{Route::Resource::machines, {}};
+    if (path.size() == 3 && path[2] == "munge-key") return Route{Route::Resource::munge_key, {}};
     if (path.size() == 4 && path[2] == "machines") return Route{Route::Resource::machine, path[3]};
     return std::nullopt;
 }
@@ -42,6 +43,7 @@ std::optional<Permission> permission_for(const Route& route, const std::string& 
             if (method == "PATCH") return Permission{true, limits::settings_bytes};
             break;
         case Route::Resource::machines:
+        case Route::Resource::munge_key:
             if (method == "GET") return Permission{false, 0};
             break;
         case Route::Resource::machine:
@@ -57,6 +59,7 @@ std::string methods_of(const Route& route) {
         case Route::Resource::settings:
             return "GET, PATCH";
         case Route::Resource::machines:
+        case Route::Resource::munge_key:
             return "GET";
         case Route::Resource::machine:
             return "PUT, DELETE";

@@ -20,12 +20,16 @@ inline constexpr http::Topic machines_topic = 1;
 class Service : public http::Handler {
   public:
     using News = std::function<void(http::Topic)>;
+    using Secret = std::function<Result<std::string>()>;
 
     // The stores outlive the service. `news` is called when readers should be asked again.
     Service(SettingsStore& settings, ReportStore& reports, Tokens tokens, News news)
         : settings_(settings), reports_(reports), news_(std::move(news)), tokens_(std::move(tokens)) {}
 
     void use_tokens(Tokens tokens);
+    // Where the munge key comes from, as base64. Not called: this leader gives none to anybody, since others
+    // could read it on its way.
+    void serve_munge_key(Secret key) { munge_key_ = std::move(key); }
 
     std::variant<http::Answer, std::size_t> admit(const http::Incoming& request) override;
     std::variant<http::Answer, http::Wait> answer(const http::Incoming& request) override;
@@ -39,10 +43,12 @@ class Service : public http::Handler {
     http::Answer patch_settings(const http::Incoming& request);
     http::Answer put_report(const std::string& machine, const http::Incoming& request);
     http::Answer forget_machine(const std::string& machine);
+    [[nodiscard]] http::Answer get_munge_key() const;
 
     SettingsStore& settings_;
     ReportStore& reports_;
     const News news_;
+    Secret munge_key_;
     mutable std::mutex mutex_;
     Tokens tokens_;
 };
