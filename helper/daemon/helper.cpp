@@ -193,8 +193,25 @@ void Helper::take_settings(const Settings& settings) {
                                   [this](const Result<KnownMachines>& answer) { on_machines(answer); });
     }
     update_gate();
-    setup_.settings_are(resolve_settings(settings, {options_.paths.machine}));
+    tell_setup();
     listeners_.status_changed();
+}
+
+// The controller makes slurm.conf from what all nodes say; every other machine only has to know itself.
+void Helper::tell_setup() {
+    if (!is_controller() || !settings_->enabled) {
+        setup_.settings_are(resolve_settings(*settings_, {options_.paths.machine}));
+        return;
+    }
+    // Which nodes there are isn't known yet, and those that run must not be lost.
+    if (!machines_ && settings_->all_nodes) return;
+    const KnownMachines known = machines_.value_or(KnownMachines{});
+    ResolvedSettings settings = resolve_settings(*settings_, names_of(known));
+    for (const KnownMachine& machine : known.machines) {
+        const MachineReport& report = machine.report;
+        if (report.hardware && settings.runs_slurmd(report.name)) settings.hardware[report.name] = *report.hardware;
+    }
+    setup_.settings_are(settings);
 }
 
 void Helper::on_machines(const Result<KnownMachines>& answer) {
@@ -203,6 +220,7 @@ void Helper::on_machines(const Result<KnownMachines>& answer) {
     if (!answer || !is_controller()) return;
     machines_ = answer.value();
     update_gate();
+    tell_setup();
     listeners_.status_changed();
 }
 

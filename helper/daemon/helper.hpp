@@ -69,6 +69,7 @@ class Helper final : public bus::ManagerPort {
     void publish_node();
     [[nodiscard]] MachineCheck as_shown() const;
     SetupJobs::Events job_events();
+    void tell_setup();
     void update_gate();
     Result<void> publish_gate();
     void load_kept_settings();

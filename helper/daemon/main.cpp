@@ -10,6 +10,7 @@
 #include "daemon/helper.hpp"
 #include "daemon/options.hpp"
 #include "posix/file.hpp"
+#include "service/config_trial.hpp"
 #include "service/path_check.hpp"
 #include "service/releases.hpp"
 #include "service/setup.hpp"
@@ -42,6 +43,7 @@ service::SetupOptions setup_options(const daemon::Options& options) {
     setup.guard_dir = options.guard_dir;
     setup.proof_init = options.proof_init;
     setup.build_deadline = std::chrono::seconds(options.build_timeout);
+    setup.leader = options.leader;
     setup.conduct = options.observe ? Conduct::observe : Conduct::manage;
     return setup;
 }
@@ -86,6 +88,7 @@ int main(int argc, char** argv) {
     if (!options.inspect_plugin.empty()) {
         return slurm::inspect_here(options.inspect_plugin, options.paths.slurm_library);
     }
+    if (!options.try_slurm_conf.empty()) return service::try_config_here(options.try_slurm_conf);
     block_signals();
     ::umask(022);
     const Result<service::ReleasesInForce> in_force =

@@ -72,6 +72,9 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
         ->group("");
     app.add_option("--probe-path", options.probe_paths, "say what a directory can do (USE=PATH), and leave")
         ->group("");
+    app.add_option("--try-slurm-conf", options.try_slurm_conf,
+                   "start slurmctld with the slurm.conf in that directory to see whether it takes it, and leave")
+        ->group("");
     app.add_flag("--withdraw", options.withdraw,
                  "take this suite's lines out of plugstack.conf and leave: before its libraries are removed")
         ->group("");
@@ -81,7 +84,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
-    if (options.inspect_plugin.empty() && options.probe_paths.empty() && !is_name(options.paths.machine)) {
+    if (options.inspect_plugin.empty() && options.probe_paths.empty() && options.try_slurm_conf.empty() &&
+        !is_name(options.paths.machine)) {
         std::cerr << "llmgw-slurm-helper: " << shown(options.paths.machine)
                   << " is no name of a machine: " << name_rule << "; say --machine\n";
         return usage_error;

@@ -27,6 +27,7 @@ struct Options {
     std::string bus_name = "org.llmgw.Slurm1";
     std::string inspect_plugin;            // --inspect-plugin: do that and nothing else
     std::vector<std::string> probe_paths;  // --probe-path: do that and nothing else
+    std::string try_slurm_conf;            // --try-slurm-conf: do that and nothing else
     bool withdraw = false;                 // --withdraw: do that and nothing else
 };
 
