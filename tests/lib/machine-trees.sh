@@ -8,7 +8,7 @@
 machine_base=$cache/machine
 machine_archive=$cache/machine-archive # *.deb and their index
 # Raised when what an older version of this file made won't do any more.
-machine_format=3
+machine_format=4
 
 machine_list() { bash "$tree_source/tests/lib/packages.sh" --list "$1"; }
 
@@ -19,15 +19,15 @@ layer_of() { echo "$cache/machine-$1"; }
 make_machine_trees() {
     local wanted log=$cache/machine.log
     wanted="format $machine_format"$'\n'$(machine_list machine && machine_list machine-controller &&
-        machine_list machine-node && machine_list machine-archive)
+        machine_list machine-node && machine_list machine-bare && machine_list machine-archive)
     mkdir -p "$cache"
     (
         flock -n 7 || { echo "machines: another run makes the trees, waiting" && flock 7; }
         [[ ! -e $machine_base/.ready || $(<"$machine_base/.ready") != "$wanted" ]] || exit 0
-        rm -rf --one-file-system "$(layer_of controller)" "$(layer_of node)" "$machine_archive"
+        rm -rf --one-file-system "$(layer_of controller)" "$(layer_of node)" "$(layer_of bare)" "$machine_archive"
         base_tree machine bookworm "$log" || exit 1
         echo "machines: installing packages, and fetching those that machines may ask for"
-        { fill_base && fill_layer controller && fill_layer node; } >>"$log" 2>&1 || { tail -n 5 "$log" && exit 1; }
+        { fill_base && fill_layer controller && fill_layer node && fill_layer bare; } >>"$log" 2>&1 || { tail -n 5 "$log" && exit 1; }
         printf '%s\n' "$wanted" >"$machine_base/.ready"
     ) 7>"$cache/machine.lock"
 }
@@ -64,6 +64,8 @@ fill_base() {
         apt-get clean
         apt-get install -y -q --download-only -o Binary::apt-get::APT::Keep-Downloaded-Packages=true \
             '"$({ machine_list machine-controller && machine_list machine-node && machine_list machine-archive; } | paste -sd' ')"'
+        # What bare machines have to install, and this tree has already.
+        (cd /var/cache/apt/archives && apt-get download -q '"$(machine_list machine-bare | paste -sd' ')"')
         systemctl enable systemd-networkd
         for user in ann:20001 bob:20002; do
             useradd --uid "${user#*:}" --user-group --create-home --shell /bin/bash "${user%:*}"
@@ -81,6 +83,17 @@ index_archive() (
     cd "$1" && apt-ftparchive packages . >Packages && apt-ftparchive release . >Release
 )
 
+# What makes a layer of the base: Slurm's daemons, or nothing of Slurm at all.
+layer_commands() {
+    local list
+    list=$(machine_list "machine-$1" | paste -sd' ')
+    case $1 in
+        controller) echo "apt-get install -y -q $list && systemctl enable slurmctld" ;;
+        node) echo "apt-get install -y -q $list && systemctl enable slurmd" ;;
+        bare) echo "apt-get purge -y -q $list && rm -rf /etc/munge /etc/slurm /var/lib/munge /var/lib/slurm" ;;
+    esac
+}
+
 fill_layer() {
     local layer work merged
     layer=$(layer_of "$1")
@@ -93,10 +106,8 @@ fill_layer() {
         in_root "$4" --bind-ro="$machine_archive:/srv/archive/debian" --tmpfs=/srv/archive/llmgw -- bash -euxc "
             touch /srv/archive/llmgw/Packages
             apt-get update -q
-            apt-get install -y -q $5
-            rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
-            systemctl enable $6"' \
-        - "$tree_source/tests/lib/machine-trees.sh" "$layer" "$work" "$merged" "$(machine_list "machine-$1" | paste -sd' ')" \
-        "$([[ $1 == controller ]] && echo slurmctld || echo slurmd)" || return 1
+            $5
+            rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin"' \
+        - "$tree_source/tests/lib/machine-trees.sh" "$layer" "$work" "$merged" "$(layer_commands "$1")" || return 1
     rm -rf "$work" "$merged"
 }

@@ -18,6 +18,7 @@ declare -A packages=(
     [machine]="systemd systemd-sysv dbus libpam-systemd munge slurm-client iproute2 procps"
     [machine-controller]="slurmctld slurm-wlm-basic-plugins"
     [machine-node]="slurmd slurm-wlm-basic-plugins"
+    [machine-bare]="munge slurm-client slurm-wlm-basic-plugins"
     [machine-archive]="libfmt9 libjansson4 libcurl4 libmicrohttpd12 gcc make libc6-dev libslurm-dev squashfs-tools jq
                        gawk libcap2-bin zstd needrestart"
 )
