@@ -87,6 +87,7 @@ Value value_of(const Ledger& ledger) {
     value.set("format", format).set("packages", list_of(ledger.packages)).set("held", list_of(ledger.held));
     value.set("files", files).set("directories", list_of(ledger.directories)).set("pyxis", ledger.pyxis);
     value.set("nvidia_repository", ledger.nvidia_repository).set("plugstack", ledger.plugstack);
+    value.set("cluster", ledger.cluster).set("munge_key", ledger.munge_key);
     return value;
 }
 
@@ -105,6 +106,8 @@ Result<Ledger> ledger_from(const Value& value) {
     }
     ledger.nvidia_repository = read_flag(value, "nvidia_repository");
     ledger.plugstack = read_flag(value, "plugstack");
+    ledger.cluster = read_flag(value, "cluster");
+    ledger.munge_key = read_flag(value, "munge_key");
     return ledger;
 }
 

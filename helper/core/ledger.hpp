@@ -32,6 +32,8 @@ struct Ledger {
     std::string pyxis;                     // the library that we built, "" if none
     bool nvidia_repository = false;
     bool plugstack = false;  // lines of ours may be in it
+    bool cluster = false;    // Slurm here is ours to run
+    bool munge_key = false;  // and so is munge's key
 
     bool operator==(const Ledger&) const = default;
     [[nodiscard]] bool empty() const { return *this == Ledger{}; }

@@ -143,8 +143,8 @@ inline constexpr std::size_t node_name_bytes = 253;
 // machine may be busy. And how long all of them together: sshd gives a login two minutes (LoginGraceTime).
 inline constexpr std::chrono::seconds stepd_answer{5};
 inline constexpr std::chrono::seconds stepd_answers{30};
-// Reasons that are kept of jobs that took no login; the first is told. And what a worker says in all: a number for each
-// step and these.
+// Reasons that are kept of jobs that took no login; the first is told. And what a worker says in all: a
+// number for each step and these.
 inline constexpr std::size_t login_failures = 8;
 inline constexpr std::size_t login_answer_bytes = 64 * 1024;
 // How long a login waits for a step that slurmd has not made yet, unless told otherwise, and at most.
@@ -182,5 +182,20 @@ inline constexpr std::chrono::seconds shared_answer{10};
 inline constexpr std::chrono::seconds homes_deadline{600};
 // Ending what a locked user still runs: a process that the kernel holds (a dead NFS server) can't be ended.
 inline constexpr std::chrono::seconds end_sessions{10};
+// What a machine can say of its hardware: CPUs of all kinds (Slurm counts them in 16 bits), GPUs, and MB of
+// memory (4 TB are common, 64 TB exist).
+inline constexpr std::uint32_t hardware_count = 65535;
+inline constexpr std::size_t hardware_gpus = 64;
+inline constexpr std::uint64_t hardware_memory_mb = 1024ULL * 1024 * 1024;
+// munge's key: 32 to 1024 bytes (munged(8)); ours has the most.
+inline constexpr std::size_t munge_key_bytes = 1024;
+inline constexpr std::size_t munge_key_least_bytes = 32;
+// slurmctld with a new configuration, until it serves or says why not. Names that no DNS knows cost it
+// seconds.
+inline constexpr std::chrono::seconds config_trial{60};
+// scontrol reconfigure with nodes that don't answer.
+inline constexpr std::chrono::seconds reconfigure{120};
+// What slurmctld says of all nodes: 600 bytes each.
+inline constexpr std::size_t slurm_nodes_bytes = 4 * 1024 * 1024;
 
 }  // namespace llmgw::limits

@@ -82,7 +82,9 @@ MachineCheck check_machine(const MachineFacts& facts, const WantedVersions& want
         check.node.enroot_fingerprint = facts.enroot_file.value().fingerprint;
         check.node.user_directories = facts.user_directories;
     }
-    check.report = {facts.machine, ready, text, versions_in(facts), facts.boot, helper_version, {}};
+    check.report = {facts.machine, ready,          text, versions_in(facts),
+                    facts.boot,    helper_version, {},   facts.hardware};
+    check.cluster = facts.cluster;
     return check;
 }
 

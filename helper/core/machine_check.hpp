@@ -46,14 +46,17 @@ struct MachineFacts {
     Result<std::string> enroot = Error{};       // "4.2.1"
     std::vector<std::string> user_directories;  // node_state.hpp
     // What an admin may want to know although nothing is wrong with it.
-    std::string pending;              // "pending restart: slurmd still runs ..."
-    std::vector<std::string> doubts;  // of enroot's settings
-    bool proven = false;                        // a user's container started with what is there now
+    std::string pending;                   // "pending restart: slurmd still runs ..."
+    std::vector<std::string> doubts;       // of enroot's settings
+    bool proven = false;                   // a user's container started with what is there now
+    std::optional<NodeHardware> hardware;  // where slurmd is installed
+    std::string cluster;  // fingerprints of Slurm's and munge's files, "" where there are none
 };
 
 struct MachineCheck {
     NodeState node;        // for the guard
     MachineReport report;  // for the leader
+    std::string cluster;   // changes when somebody changed Slurm's or munge's files
 
     bool operator==(const MachineCheck&) const = default;
 };

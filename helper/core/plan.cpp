@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/cluster_plan.hpp"
 #include "core/plan_users.hpp"
 #include "core/text.hpp"
 
@@ -21,7 +22,7 @@ struct Sources {
 };
 
 Step step(std::string name, std::string title) {
-    return {std::move(name), std::move(title), false, {}, {}, {}};
+    return {std::move(name), std::move(title), false, {}, {}, {}, false};
 }
 
 Step is_done(Step step, std::string finding) {
@@ -226,11 +227,33 @@ Step plugstack_step(const Sources& from) {
     return is_missing(std::move(made), "our lines are missing or different", {action::EditPlugstack{true}});
 }
 
+// Steps that are about containers.
+void add_container_steps(const Sources& from, Plan& plan) {
+    plan.push_back(slurm_step(from));
+    const bool ours = from.facts.site_pyxis.empty();
+    // First of all what keeps a wrong library from being loaded.
+    if (ours) plan.push_back(withdraw_step(from));
+    plan.push_back(download_step(from));
+    plan.push_back(enroot_step(from));
+    if (from.facts.gpu) {
+        plan.push_back(nvidia_repository_step(from));
+        plan.push_back(nvidia_packages_step(from));
+    }
+    plan.push_back(paths_step(from));
+    plan.push_back(files_step(from));
+    if (ours) {
+        plan.push_back(tools_step(from));
+        plan.push_back(pyxis_step(from));
+    }
+    plan.push_back(proof_step(from));
+    plan.push_back(plugstack_step(from));
+}
+
 }  // namespace
 
 const Step* next_step(const Plan& plan) {
     for (const Step& each : plan) {
-        if (!each.done) return &each;
+        if (!each.done && !each.advisory) return &each;
     }
     return nullptr;
 }
@@ -249,48 +272,29 @@ Value value_of(const Plan& plan) {
 
 Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& releases, const SetupFacts& facts,
                           Conduct conduct) {
-    if (conduct == Conduct::observe && !settings.wants_containers_on(facts.machine.machine)) return Plan{};
-    Plan plan;
-    if (conduct == Conduct::manage) {
-        if (!settings.wants_setup_on(facts.machine.machine)) return plan;
-        // First: containers need the shared path.
-        add_storage_steps(plan, settings, facts);
-        if (!settings.wants_containers_on(facts.machine.machine)) {
-            add_users_steps(plan, settings, facts);
-            return plan;
-        }
-    }
+    const std::string& machine = facts.machine.machine;
+    const bool containers = settings.wants_containers_on(machine);
+    const ClusterSteps cluster = plan_cluster(settings, facts);
+    const bool cluster_too = !cluster.before.empty() || !cluster.after.empty();
+    if (!settings.wants_setup_on(machine) && !cluster_too) return Plan{};
     Sources from{settings, releases, facts, {}, {}};
-    if (conduct == Conduct::manage) {
-        if (!facts.platform) return facts.platform.error();
-        from.platform = facts.platform.value();
+    if (conduct == Conduct::observe) {
+        return containers && facts.machine.enroot ? Plan{proof_step(from)} : Plan{};
+    }
+    if (!facts.platform) return facts.platform.error();
+    from.platform = facts.platform.value();
+    Plan plan{repair_step(from)};
+    plan.insert(plan.end(), cluster.before.begin(), cluster.before.end());
+    // Containers need the shared path.
+    add_storage_steps(plan, settings, facts);
+    if (containers) {
         const Result<std::vector<PinnedFile>> packages = enroot_packages(releases, from.platform);
         if (!packages) return packages.error();
         from.enroot_files = packages.value();
+        add_container_steps(from, plan);
     }
-    if (conduct == Conduct::observe) {
-        return facts.machine.enroot ? Plan{proof_step(from)} : Plan{};
-    }
-    plan.push_back(slurm_step(from));
-    plan.push_back(repair_step(from));
-    const bool ours = facts.site_pyxis.empty();
-    // First of all what keeps a wrong library from being loaded.
-    if (ours) plan.push_back(withdraw_step(from));
-    plan.push_back(download_step(from));
-    plan.push_back(enroot_step(from));
-    if (facts.gpu) {
-        plan.push_back(nvidia_repository_step(from));
-        plan.push_back(nvidia_packages_step(from));
-    }
-    plan.push_back(paths_step(from));
-    plan.push_back(files_step(from));
-    if (ours) {
-        plan.push_back(tools_step(from));
-        plan.push_back(pyxis_step(from));
-    }
-    plan.push_back(proof_step(from));
-    plan.push_back(plugstack_step(from));
     add_users_steps(plan, settings, facts);
+    plan.insert(plan.end(), cluster.after.begin(), cluster.after.end());
     return plan;
 }
 

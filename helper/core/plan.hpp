@@ -11,11 +11,13 @@
 #include <variant>
 #include <vector>
 
+#include "core/cluster_facts.hpp"
 #include "core/machine_check.hpp"
 #include "core/machine_files.hpp"
 #include "core/releases.hpp"
 #include "core/result.hpp"
 #include "core/settings.hpp"
+#include "core/slurm_config.hpp"
 #include "core/storage_plan.hpp"
 #include "core/users_plan.hpp"
 #include "core/value.hpp"
@@ -67,6 +69,41 @@ struct EditPlugstack {
     bool with_pyxis = false;
     bool operator==(const EditPlugstack&) const = default;
 };
+// From here on Slurm on this machine is ours to run, and to take back.
+struct ClaimCluster {
+    bool operator==(const ClaimCluster&) const = default;
+};
+struct ReloadUnits {
+    bool operator==(const ReloadUnits&) const = default;
+};
+struct PutMungeKey {
+    bool operator==(const PutMungeKey&) const = default;
+};
+// A slurmctld of its own, elsewhere, must start with it.
+struct TrySlurmConfig {
+    SlurmConfig config;
+    bool operator==(const TrySlurmConfig&) const = default;
+};
+// Now and at every boot.
+struct StartUnit {
+    std::string unit;
+    bool restart = false;
+    bool operator==(const StartUnit&) const = default;
+};
+struct StopUnit {
+    std::string unit;
+    bool operator==(const StopUnit&) const = default;
+};
+struct TellSlurm {
+    bool restart = false;  // of slurmctld, before the others are told
+    std::string told;      // SlurmConfig::text()
+    bool operator==(const TellSlurm&) const = default;
+};
+struct DrainNodes {
+    std::vector<std::string> nodes;
+    bool drain = false;  // else undrain; either with our reason
+    bool operator==(const DrainNodes&) const = default;
+};
 
 // Users of llmgw's accounts, as the settings say where their homes are.
 struct ApplyUsers {
@@ -94,11 +131,14 @@ struct ExportShared {
 
 }  // namespace action
 
-using Action = std::variant<action::RepairPackages, action::Fetch, action::InstallPackages,
-                            action::AddNvidiaRepository, action::InstallNvidiaPackages, action::WriteFiles,
-                            action::RemoveFiles, action::ApplyTmpfiles, action::BuildPyxis, action::Prove,
-                            action::EditPlugstack, action::ApplyUsers, action::WriteSshdDropIn,
-                            action::WriteSharedFiles, action::MountShared, action::ExportShared>;
+using Action =
+    std::variant<action::RepairPackages, action::Fetch, action::InstallPackages, action::AddNvidiaRepository,
+                 action::InstallNvidiaPackages, action::WriteFiles, action::RemoveFiles,
+                 action::ApplyTmpfiles, action::BuildPyxis, action::Prove, action::EditPlugstack,
+                 action::ClaimCluster, action::ReloadUnits, action::PutMungeKey, action::TrySlurmConfig,
+                 action::StartUnit, action::StopUnit, action::TellSlurm, action::DrainNodes,
+                 action::ApplyUsers, action::WriteSshdDropIn, action::WriteSharedFiles, action::MountShared,
+                 action::ExportShared>;
 
 struct Step {
     std::string name;     // "enroot-packages": stable, for programs
@@ -108,13 +148,15 @@ struct Step {
     // Empty although not done: nothing that we do helps, the finding says what would.
     std::vector<Action> apply;
     std::string undo;  // what uninstall does about it, for people; empty: nothing
+    // Not done, and others have to act: it says so, and the steps behind it go on.
+    bool advisory = false;
 
     bool operator==(const Step&) const = default;
 };
 
 using Plan = std::vector<Step>;
 
-// The first that is not done; null: the machine is as it should be.
+// The first that is not done and is ours to do; null: the machine is as it should be.
 const Step* next_step(const Plan& plan);
 Value value_of(const Plan& plan);
 
@@ -168,6 +210,8 @@ struct SetupFacts {
     Result<UsersPlan> users = Error{};
     SshFacts ssh;
     StorageFacts storage;
+    // Slurm itself; nothing: not looked at.
+    std::optional<ClusterFacts> cluster;
 };
 
 // Errors (invalid): the machine's family or architecture is not in the releases, before anything was done.

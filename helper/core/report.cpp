@@ -42,7 +42,7 @@ Result<void> check_report(const MachineReport& report) {
         Result<void> good = check_line("versions." + what, version, limits::report_word_bytes);
         if (!good) return good;
     }
-    return {};
+    return report.hardware ? check_hardware(*report.hardware) : Result<void>();
 }
 
 bool is_silent(const KnownMachine& machine, std::int64_t now) {

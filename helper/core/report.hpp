@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/node_hardware.hpp"
 #include "core/result.hpp"
 
 namespace llmgw {
@@ -20,6 +22,7 @@ struct MachineReport {
     // Numbers of llmgw's accounts that are on this machine as they should be (core/uid_ranges.hpp); empty:
     // none, or the site has its own users.
     std::string users;
+    std::optional<NodeHardware> hardware{};  // where slurmd is installed
 
     bool operator==(const MachineReport&) const = default;
 };

@@ -3,9 +3,11 @@
 // settings_check.hpp, settings_resolve.hpp. From a file's text, all in one: json/settings_json.hpp.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/node_hardware.hpp"
 #include "core/result.hpp"
 
 namespace llmgw {
@@ -71,6 +73,8 @@ struct ResolvedSettings {
     std::vector<std::string> lent;
     // Under all_nodes: lent, but not known to the leader, or not yet.
     std::vector<std::string> lent_unknown;
+    // What the nodes have, as far as they said so; only where slurm.conf is written.
+    std::map<std::string, NodeHardware> hardware;
 
     SharedSource shared = SharedSource::none;
     std::string shared_path;
@@ -84,6 +88,8 @@ struct ResolvedSettings {
     bool operator==(const ResolvedSettings&) const = default;
 
     [[nodiscard]] bool runs_slurmd(const std::string& machine) const;
+    // It is the controller or runs slurmd.
+    [[nodiscard]] bool is_member(const std::string& machine) const;
     // Containers are on, and this machine is the controller or runs slurmd.
     [[nodiscard]] bool wants_containers_on(const std::string& machine) const;
     // The same for users: they are llmgw's accounts, and this machine counts.

@@ -71,8 +71,12 @@ bool ResolvedSettings::runs_slurmd(const std::string& machine) const {
     return contains(slurm_nodes, machine);
 }
 
+bool ResolvedSettings::is_member(const std::string& machine) const {
+    return enabled && (machine == controller || runs_slurmd(machine));
+}
+
 bool ResolvedSettings::wants_containers_on(const std::string& machine) const {
-    return enabled && containers && (machine == controller || runs_slurmd(machine));
+    return containers && is_member(machine);
 }
 
 bool ResolvedSettings::wants_users_on(const std::string& machine) const {

@@ -50,7 +50,7 @@ Value job_value(const Job& job) {
 
 std::string plan_text(const Value& plan) {
     if (steps_of(plan).empty())
-        return "nothing to do: containers are off, or this machine is not part of the cluster\n";
+        return "nothing to do: this machine is not part of the cluster, or the cluster is switched off\n";
     std::string text;
     int number = 0;
     for (const Value& step : steps_of(plan)) {

@@ -261,10 +261,23 @@ void Helper::update_users() {
         users_.settings_are(resolve_settings(*settings_, {options_.paths.machine}), setup_.withdrawn());
 }
 
+// The controller makes slurm.conf from what all nodes say; every other machine only has to know itself.
 void Helper::update_setup() {
-    std::vector<std::string> machines = names_of(machines_.value_or(KnownMachines{}));
-    machines.push_back(options_.paths.machine);
-    if (settings_) setup_.settings_are(resolve_settings(*settings_, machines));
+    if (!settings_) return;
+    const KnownMachines known = machines_.value_or(KnownMachines{});
+    std::vector<std::string> names = names_of(known);
+    names.push_back(options_.paths.machine);
+    ResolvedSettings settings = resolve_settings(*settings_, names);
+    if (is_controller() && settings.enabled) {
+        // Which nodes there are isn't known yet, and those that run must not be lost.
+        if (!machines_ && settings.all_nodes) return;
+        for (const KnownMachine& machine : known.machines) {
+            const MachineReport& report = machine.report;
+            if (report.hardware && settings.runs_slurmd(report.name))
+                settings.hardware[report.name] = *report.hardware;
+        }
+    }
+    setup_.settings_are(settings);
 }
 
 void Helper::publish_users() {

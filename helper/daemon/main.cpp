@@ -11,6 +11,7 @@
 #include "daemon/options.hpp"
 #include "posix/file.hpp"
 #include "posix/shared_probe.hpp"
+#include "service/config_trial.hpp"
 #include "service/homes_task.hpp"
 #include "service/path_check.hpp"
 #include "service/releases.hpp"
@@ -44,6 +45,7 @@ service::SetupOptions setup_options(const daemon::Options& options) {
     setup.guard_dir = options.guard_dir;
     setup.proof_init = options.proof_init;
     setup.build_deadline = std::chrono::seconds(options.build_timeout);
+    setup.leader = options.leader;
     setup.conduct = options.observe ? Conduct::observe : Conduct::manage;
     return setup;
 }
@@ -96,6 +98,7 @@ int main(int argc, char** argv) {
     if (!options.inspect_plugin.empty()) {
         return slurm::inspect_here(options.inspect_plugin, options.paths.slurm_library);
     }
+    if (!options.try_slurm_conf.empty()) return service::try_config_here(options.try_slurm_conf);
     block_signals();
     ::umask(022);
     const Result<service::ReleasesInForce> in_force =

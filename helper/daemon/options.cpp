@@ -75,6 +75,10 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     app.add_option("--make-homes", options.make_homes, "make the homes that a file names, and leave")
         ->group("");
     app.add_option("--look-at-shared", options.look_at_shared, "look at a directory, and leave")->group("");
+    app.add_option(
+           "--try-slurm-conf", options.try_slurm_conf,
+           "start slurmctld with the slurm.conf in that directory to see whether it takes it, and leave")
+        ->group("");
     app.add_flag("--withdraw", options.withdraw,
                  "take this suite's lines out of plugstack.conf and leave: before its libraries are removed")
         ->group("");
@@ -85,7 +89,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
     const bool serves = options.inspect_plugin.empty() && options.probe_paths.empty() &&
-                        options.make_homes.empty() && options.look_at_shared.empty();
+                        options.make_homes.empty() && options.look_at_shared.empty() &&
+                        options.try_slurm_conf.empty();
     if (serves && !is_name(options.paths.machine)) {
         std::cerr << "llmgw-slurm-helper: " << shown(options.paths.machine)
                   << " is no name of a machine: " << name_rule << "; say --machine\n";

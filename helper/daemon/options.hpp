@@ -29,6 +29,7 @@ struct Options {
     std::vector<std::string> probe_paths;  // --probe-path: do that and nothing else
     std::string make_homes;                // --make-homes: do that and nothing else
     std::string look_at_shared;            // --look-at-shared: do that and nothing else
+    std::string try_slurm_conf;            // --try-slurm-conf: do that and nothing else
     bool withdraw = false;                 // --withdraw: do that and nothing else
 };
 

@@ -100,7 +100,13 @@ const Job* SetupJobs::find(std::uint32_t id) const {
 }
 
 bool SetupJobs::wanted() const {
-    return settings_ && check_ && settings_->wants_setup_on(check_->node.machine);
+    return settings_ && check_ &&
+           (settings_->wants_setup_on(check_->node.machine) || settings_->is_member(check_->node.machine) ||
+            setup_->runs_cluster());
+}
+
+bool SetupJobs::wants_containers() const {
+    return settings_ && check_ && settings_->wants_containers_on(check_->node.machine);
 }
 
 void SetupJobs::settings_are(const ResolvedSettings& settings) {
@@ -113,8 +119,8 @@ void SetupJobs::settings_are(const ResolvedSettings& settings) {
 
 void SetupJobs::machine_is(const MachineCheck& check) {
     check_ = check;
-    // As a job left it, not as somebody changed it.
-    if (std::exchange(look_due_, false)) tried_ = check;
+    // As a job left it, not as somebody changed it; settings that came meanwhile were not tried.
+    if (std::exchange(look_due_, false) && tried_with_ == settings_) tried_ = check;
     consider();
 }
 
@@ -136,8 +142,11 @@ void SetupJobs::consider() {
         return;
     }
     if (!wanted()) return;
-    const bool nothing_new = check_->node.ready ? applied_ == settings_ : tried_ == check_;
-    if (nothing_new) return;
+    // What was tried is tried again when something is another (or later, after a failure); what was done
+    // well, when the settings are others, when containers don't work any more, or Slurm's files were changed.
+    const bool fits = check_->node.ready || !wants_containers();
+    const bool same_cluster = tried_ && tried_->cluster == check_->cluster;
+    if (tried_ == check_ || (fits && applied_ == settings_ && same_cluster)) return;
     start("apply");
     run_apply();
 }
@@ -153,6 +162,7 @@ Job& SetupJobs::start(const std::string& kind) {
 }
 
 void SetupJobs::run_apply() {
+    tried_with_ = settings_;
     work_.submit([this, settings = *settings_](const std::stop_token& stop) {
         Observer observer(*this);
         const Result<void> done = setup_->apply(settings, observer, stop);
@@ -166,6 +176,7 @@ void SetupJobs::run_apply() {
 }
 
 void SetupJobs::run_uninstall() {
+    tried_with_ = settings_;
     work_.submit([this](const std::stop_token& stop) {
         Observer observer(*this);
         const Result<std::vector<std::string>> left = setup_->uninstall(observer, stop);
@@ -213,10 +224,8 @@ Result<Job> SetupJobs::apply() {
     }
     if (!settings_) return Error{Code::unavailable, "there are no settings from the leader yet"};
     if (!check_) return Error{Code::unavailable, "the helper has not looked at its machine yet"};
-    if (!wanted() && (!settings_->enabled || !settings_->containers)) {
-        return Error{Code::invalid,
-                     "containers are off in the settings; \"llmgw-slurm containers on\" switches them on"};
-    }
+    if (!settings_->enabled && !wanted())
+        return Error{Code::invalid, "this cluster is switched off in the settings (enabled)"};
     if (!wanted()) {
         return Error{Code::invalid,
                      check_->node.machine + " is neither the controller nor a node in the settings"};
@@ -235,13 +244,22 @@ Result<Job> SetupJobs::uninstall(bool force) {
         return Error{Code::conflict,
                      "this machine is being made ready now; say it again when that has ended"};
     }
-    if (wanted() && !force && !settings_->wants_containers_on(check_->node.machine)) {
+    if (settings_ && check_ && settings_->is_member(check_->node.machine) && setup_->runs_cluster() &&
+        !force) {
+        return Error{
+            Code::invalid,
+            "this machine is part of the cluster that llmgw runs, and jobs may run on it: take it out of "
+            "nodes in the settings first, or switch the cluster off (enabled), or drain it and add "
+            "--force"};
+    }
+    if (settings_ && check_ && settings_->wants_setup_on(check_->node.machine) && !wants_containers() &&
+        !force) {
         return Error{Code::invalid,
                      "this machine is part of the cluster, which has its users or its shared path from the "
                      "settings: jobs would lose them; take it out of the settings first, or drain this node "
                      "and add --force"};
     }
-    if (wanted() && !force) {
+    if (wants_containers() && !force) {
         return Error{
             Code::invalid,
             "containers are on for this cluster and this machine is part of it: without the guard a "

@@ -55,6 +55,7 @@ class SetupJobs {
 
     [[nodiscard]] Job* current();
     [[nodiscard]] bool wanted() const;
+    [[nodiscard]] bool wants_containers() const;
     void consider();
     void retry_later();
     Job& start(const std::string& kind);
@@ -69,7 +70,8 @@ class SetupJobs {
     const Events events_;
 
     std::optional<ResolvedSettings> settings_;
-    std::optional<ResolvedSettings> applied_;  // with which the last job ended well
+    std::optional<ResolvedSettings> applied_;     // with which the last job ended well
+    std::optional<ResolvedSettings> tried_with_;  // of the last job
     std::optional<MachineCheck> check_;
     std::optional<MachineCheck> tried_;  // as the machine was when the last job ended
     bool uninstalled_ = false;

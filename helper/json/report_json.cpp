@@ -39,6 +39,52 @@ Result<std::map<std::string, std::string>> versions_at(const Value& object) {
     return versions;
 }
 
+struct Count {
+    const char* key;
+    std::uint32_t NodeHardware::*field;
+};
+constexpr Count counts[] = {{"cpus", &NodeHardware::cpus},
+                            {"boards", &NodeHardware::boards},
+                            {"sockets_per_board", &NodeHardware::sockets_per_board},
+                            {"cores_per_socket", &NodeHardware::cores_per_socket},
+                            {"threads_per_core", &NodeHardware::threads_per_core}};
+
+Result<std::uint32_t> count_of(const Value* value, const std::string& key) {
+    const std::int64_t* const number = value == nullptr ? nullptr : value->integer();
+    if (number == nullptr || *number < 0 || *number > limits::hardware_count)
+        return wrong("hardware." + key, value, "a number of them");
+    return static_cast<std::uint32_t>(*number);
+}
+
+Result<NodeHardware> hardware_of(const Value& value) {
+    NodeHardware hardware;
+    for (const Count& count : counts) {
+        const Result<std::uint32_t> number = count_of(value.find(count.key), count.key);
+        if (!number) return number.error();
+        hardware.*count.field = number.value();
+    }
+    const Result<std::int64_t> memory = integer_at(value, "memory_mb");
+    if (!memory) return memory.error().within("hardware");
+    hardware.memory_mb = memory.value() < 0 ? 0 : static_cast<std::uint64_t>(memory.value());
+    const Value* const gpus = value.find("gpus");
+    if (gpus == nullptr || gpus->array() == nullptr) return wrong("hardware.gpus", gpus, "a list");
+    for (const Value& gpu : *gpus->array()) {
+        const Result<std::uint32_t> number = count_of(&gpu, "gpus");
+        if (!number) return number.error();
+        hardware.gpus.push_back(number.value());
+    }
+    return hardware;
+}
+
+Value value_of(const NodeHardware& hardware) {
+    Value gpus{Value::Array{}};
+    for (const std::uint32_t gpu : hardware.gpus) gpus.add(std::int64_t{gpu});
+    Value value;
+    for (const Count& count : counts) value.set(count.key, std::int64_t{hardware.*count.field});
+    value.set("memory_mb", hardware.memory_mb).set("gpus", gpus);
+    return value;
+}
+
 Result<MachineReport> report_of(const Value& value) {
     if (value.object() == nullptr)
         return Error{Code::invalid, "a report is an object, found " + described(value)};
@@ -64,6 +110,11 @@ Result<MachineReport> report_of(const Value& value) {
         if (!users) return users.error();
         report.users = std::move(users).value();
     }
+    if (const Value* const hardware = value.find("hardware"); hardware != nullptr) {
+        Result<NodeHardware> read = hardware_of(*hardware);
+        if (!read) return read.error();
+        report.hardware = std::move(read).value();
+    }
     if (Result<void> good = check_report(report); !good) return good.error();
     return report;
 }
@@ -87,6 +138,7 @@ std::string text_of(const MachineReport& report) {
     value.set("boot", report.boot);
     value.set("helper", report.helper);
     if (!report.users.empty()) value.set("users", report.users);
+    if (report.hardware) value.set("hardware", value_of(*report.hardware));
     return dump(value);
 }
 

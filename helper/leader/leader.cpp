@@ -1,6 +1,8 @@
 #include "leader/leader.hpp"
 
 #include "core/limits.hpp"
+#include "core/url.hpp"
+#include "leader/munge_key.hpp"
 #include "posix/events.hpp"
 #include "posix/file.hpp"
 #include "posix/log.hpp"
@@ -52,6 +54,12 @@ Result<void> Leader::open(Now now) {
     if (const std::string problem = accounts_->now().problem; !problem.empty()) log(Level::warning, problem);
     service_ = std::make_unique<Service>(*settings_, *reports_, *accounts_, std::move(tokens).value(),
                                          [this](http::Topic topic) { news(topic); });
+    if (!options_.tls_cert.empty() || is_loopback(options_.address)) {
+        service_->serve_munge_key([this] {
+            const std::lock_guard making(making_key_);
+            return load_munge_key(options_.directory);
+        });
+    }
     return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -47,6 +48,7 @@ class Leader {
     std::unique_ptr<SettingsStore> settings_;
     std::unique_ptr<ReportStore> reports_;
     std::unique_ptr<AccountsStore> accounts_;
+    std::mutex making_key_;
     std::unique_ptr<Service> service_;
     std::atomic<http::Server*> announcer_{nullptr};
     std::optional<http::Server> server_;  // last: it ends first

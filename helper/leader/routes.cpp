@@ -32,6 +32,7 @@ std::optional<Route> route_of(const http::Target& target) {
     if (path.size() == 3 && path[2] == "settings") return Route{Route::Resource::settings, {}};
     if (path.size() == 3 && path[2] == "machines") return Route{Route::Resource::machines, {}};
     if (path.size() == 3 && path[2] == "accounts") return Route{Route::Resource::accounts, {}};
+    if (path.size() == 3 && path[2] == "munge-key") return Route{Route::Resource::munge_key, {}};
     if (path.size() == 4 && path[2] == "machines") return Route{Route::Resource::machine, path[3]};
     return std::nullopt;
 }
@@ -44,6 +45,7 @@ std::optional<Permission> permission_for(const Route& route, const std::string& 
             break;
         case Route::Resource::machines:
         case Route::Resource::accounts:
+        case Route::Resource::munge_key:
             if (method == "GET") return Permission{false, 0};
             break;
         case Route::Resource::machine:
@@ -60,6 +62,7 @@ std::string methods_of(const Route& route) {
             return "GET, PATCH";
         case Route::Resource::machines:
         case Route::Resource::accounts:
+        case Route::Resource::munge_key:
             return "GET";
         case Route::Resource::machine:
             return "PUT, DELETE";

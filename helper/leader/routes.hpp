@@ -12,7 +12,7 @@
 namespace llmgw::leader {
 
 struct Route {
-    enum class Resource { settings, machines, machine, accounts };
+    enum class Resource { settings, machines, machine, accounts, munge_key };
     Resource resource = Resource::settings;
     std::string machine;  // as in the path; not checked
 };

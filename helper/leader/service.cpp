@@ -118,6 +118,8 @@ Service::Reply Service::answer(const Incoming& request) {
         case Route::Resource::machine:
             if (request.method == "PUT") return put_report(route->machine, request);
             return forget_machine(route->machine);
+        case Route::Resource::munge_key:
+            return get_munge_key();
     }
     return error_answer(500, "there is no answer");
 }
@@ -195,6 +197,21 @@ Answer Service::forget_machine(const std::string& machine) {
     if (!forgotten) return error_answer(status_of(forgotten.error().code), forgotten.error().message);
     news_(machines_topic);
     return revision_answer(reports_.revision());
+}
+
+Answer Service::get_munge_key() const {
+    if (!munge_key_) {
+        return error_answer(403,
+                            "the munge key is given over TLS or on loopback only: start this leader with "
+                            "--tls-cert and --tls-key");
+    }
+    const Result<std::string> key = munge_key_();
+    if (!key) return error_answer(status_of(key.error().code), key.error().message);
+    Value body;
+    body.set("key", key.value());
+    Answer answer = http::json_answer(200, json::dump(body));
+    answer.headers.emplace_back("Cache-Control", "no-store");
+    return answer;
 }
 
 }  // namespace llmgw::leader

@@ -24,6 +24,7 @@ inline constexpr const char* problem_header = "Llmgw-Problem";
 class Service : public http::Handler {
   public:
     using News = std::function<void(http::Topic)>;
+    using Secret = std::function<Result<std::string>()>;
 
     // The stores outlive the service. `news` is called when readers should be asked again.
     Service(SettingsStore& settings, ReportStore& reports, AccountsStore& accounts, Tokens tokens, News news)
@@ -34,6 +35,9 @@ class Service : public http::Handler {
           tokens_(std::move(tokens)) {}
 
     void use_tokens(Tokens tokens);
+    // Where the munge key comes from, as base64. Not called: this leader gives none to anybody, since others
+    // could read it on its way.
+    void serve_munge_key(Secret key) { munge_key_ = std::move(key); }
 
     std::variant<http::Answer, std::size_t> admit(const http::Incoming& request) override;
     std::variant<http::Answer, http::Wait> answer(const http::Incoming& request) override;
@@ -48,11 +52,13 @@ class Service : public http::Handler {
     http::Answer patch_settings(const http::Incoming& request);
     http::Answer put_report(const std::string& machine, const http::Incoming& request);
     http::Answer forget_machine(const std::string& machine);
+    [[nodiscard]] http::Answer get_munge_key() const;
 
     SettingsStore& settings_;
     ReportStore& reports_;
     AccountsStore& accounts_;
     const News news_;
+    Secret munge_key_;
     mutable std::mutex mutex_;
     Tokens tokens_;
 };

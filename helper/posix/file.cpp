@@ -135,11 +135,14 @@ bool state_file_says(const std::string& path, std::string_view content) {
 }
 
 Result<void> write_file_atomically(const std::string& path, std::string_view content, mode_t mode,
-                                   Durability durability) {
+                                   Durability durability, std::optional<FileOwner> owner) {
     std::string temporary = path + ".XXXXXX";
     const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (!file.open()) return failure("create a file beside", path, errno);
-    Result<void> filled = fill(file.get(), content, mode, durability, path);
+    Result<void> filled;
+    if (owner && ::fchown(file.get(), owner->uid, owner->gid) != 0)
+        filled = failure("set the owner of a file beside", path, errno);
+    if (filled) filled = fill(file.get(), content, mode, durability, path);
     if (filled && ::rename(temporary.c_str(), path.c_str()) != 0) filled = failure("replace", path, errno);
     if (!filled) {
         ::unlink(temporary.c_str());

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -51,11 +52,16 @@ enum class Durability {
     durable,    // synced before its name appears, and its directory after
 };
 
+struct FileOwner {
+    uid_t uid = 0;
+    gid_t gid = 0;
+};
+
 // Writes a temporary file beside `path` with its final mode and renames it over it, so that a reader sees the
 // old or the new content and never half of one. The directory must exist. On an error the old content stays,
-// unless only the directory could not be synced.
+// unless only the directory could not be synced. With `owner` it is theirs before it has any content.
 Result<void> write_file_atomically(const std::string& path, std::string_view content, mode_t mode,
-                                   Durability durability);
+                                   Durability durability, std::optional<FileOwner> owner = std::nullopt);
 
 // Makes `path` and missing parents (mode 0755 for those, `mode` for the last). Existing ones are left as they
 // are.

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -64,6 +65,18 @@ Result<std::string> read_secret(const std::string& path) {
     while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
     if (secret.empty()) return Error{Code::invalid, path + " is empty"};
     return secret;
+}
+
+Result<std::string> random_bytes(std::size_t bytes) {
+    std::string random(bytes, '\0');
+    // Up to 256 bytes come at once and whole, says random(7).
+    constexpr std::size_t at_once = 256;
+    for (std::size_t done = 0; done < bytes; done += at_once) {
+        const std::size_t most = std::min(at_once, bytes - done);
+        if (::getrandom(random.data() + done, most, 0) != static_cast<ssize_t>(most))
+            return Error{Code::internal, "no random numbers: " + reason_of(errno)};
+    }
+    return random;
 }
 
 Result<std::string> random_hex(std::size_t bytes) {

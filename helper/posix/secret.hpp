@@ -12,6 +12,8 @@ namespace llmgw {
 // denied otherwise, with what to do. missing, too_large, internal as for read_file(); empty: invalid.
 Result<std::string> read_secret(const std::string& path);
 
+// `bytes` of the kernel's random numbers.
+Result<std::string> random_bytes(std::size_t bytes);
 // `bytes` (at most 256) of the kernel's random numbers, as twice as many hexadecimal digits.
 Result<std::string> random_hex(std::size_t bytes);
 

@@ -3,8 +3,10 @@
 #include <charconv>
 #include <vector>
 
+#include "core/base64.hpp"
 #include "core/shown.hpp"
 #include "core/text.hpp"
+#include "core/url.hpp"
 #include "json/accounts_json.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
@@ -130,6 +132,28 @@ Result<void> LeaderClient::report(const MachineReport& report, const std::stop_t
         send({"PUT", "/slurm/v1/machines/" + report.name, json::text_of(report), address_.token_file}, stop);
     if (!response) return response.error();
     return {};
+}
+
+Result<std::string> LeaderClient::munge_key(const std::stop_token& stop) {
+    const Result<Url> url = parse_url(address_.url);
+    if (!url || (!url.value().tls && !is_loopback(url.value().host))) {
+        return Error{Code::denied,
+                     "the munge key is not fetched from " + shown(address_.url) +
+                         ": others could read it on its way; give the leader TLS, and say https://"};
+    }
+    const Result<http::Response> response =
+        send({"GET", "/slurm/v1/munge-key", "", address_.token_file}, stop);
+    if (!response) return response.error();
+    const Result<Value> answer = json::parse(response.value().body);
+    const Value* const text = answer ? answer.value().find("key") : nullptr;
+    Result<std::string> key = text != nullptr && text->text() != nullptr
+                                  ? from_base64(*text->text())
+                                  : Result<std::string>(Error{Code::invalid, "there is none"});
+    if (!key || key.value().size() < limits::munge_key_least_bytes ||
+        key.value().size() > limits::munge_key_bytes) {
+        return Error{Code::invalid, "the leader's answer has no munge key of 32 to 1024 bytes in it"};
+    }
+    return key;
 }
 
 Result<void> LeaderClient::set_containers(bool on, const std::stop_token& stop) {

@@ -47,6 +47,8 @@ class LeaderClient {
     // As settings().
     Result<LeaderAccounts> accounts(std::uint64_t known, const std::stop_token& stop);
     Result<void> report(const MachineReport& report, const std::stop_token& stop);
+    // The cluster's munge key. denied: over plain HTTP that leaves this machine, before anything is sent.
+    Result<std::string> munge_key(const std::stop_token& stop);
     // With the admin token.
     Result<void> set_containers(bool on, const std::stop_token& stop);
 

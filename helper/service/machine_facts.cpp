@@ -115,6 +115,39 @@ bool is_proven(const MachinePaths& paths) {
     return subject && subject.value() == proof_subject(paths);
 }
 
+// Nothing: slurmd is not installed, or doesn't say.
+std::optional<NodeHardware> hardware_here() {
+    Command command;
+    command.argv = {"/usr/sbin/slurmd", "-C"};
+    slurm::run_as_nobody(command);
+    if (::access(command.argv[0].c_str(), X_OK) != 0) return std::nullopt;
+    const Result<Outcome> outcome = run(command);
+    const Result<NodeHardware> hardware =
+        outcome ? parse_slurmd_hardware(outcome.value().output) : outcome.error();
+    if (!hardware) return std::nullopt;
+    NodeHardware found = hardware.value();
+    std::vector<std::string> devices;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end;
+         entry.increment(error)) {
+        std::error_code ignored;
+        if (entry->is_character_file(ignored)) devices.push_back(entry->path().filename());
+    }
+    found.gpus = gpus_in(devices);
+    return found;
+}
+
+// A change of one of these is somebody's, to be looked into.
+std::string cluster_fingerprint(const std::string& slurm_conf_dir) {
+    std::vector<std::string> subject;
+    for (const std::string& path :
+         {slurm_conf_dir + "/slurm.conf", slurm_conf_dir + "/cgroup.conf", slurm_conf_dir + "/gres.conf",
+          std::string("/etc/munge/munge.key"), std::string("/etc/llmgw-slurm/slurm.conf")}) {
+        add_fingerprint(subject, path);
+    }
+    return join(subject, " ");
+}
+
 }  // namespace
 
 EnrootPlaces places_of(const MachinePaths& paths) {
@@ -197,6 +230,11 @@ Gathered gather_facts(const MachinePaths& paths, Inspections& inspections) {
         facts.user_directories = user_directories(layout.value());
         facts.doubts = layout.value().doubts;
     }
+    facts.hardware = hardware_here();
+    facts.cluster = cluster_fingerprint(paths.slurm_conf_dir);
+    // Where slurmd and what is a site's own come.
+    gathered.watch.emplace_back("/usr/sbin");
+    gathered.watch.emplace_back("/etc/llmgw-slurm");
     // Slurm's own libraries, which an upgrade replaces before it restarts slurmd, and the one that we build.
     if (installation) gathered.watch.push_back(directory_of(installation.value().library));
     gathered.watch.push_back(directory_of(paths.pyxis));

@@ -50,6 +50,7 @@ Setup::Setup(SetupOptions options, Releases releases, TaskRunner& runner, Users*
       sshd_({.state_dir = options_.state_dir, .drop_in = sshd_drop_in}) {}
 
 Result<Plan> Setup::plan(const ResolvedSettings& settings, bool thorough, const std::stop_token& stop) {
+    munge_key_.reset();
     const Result<SetupFacts> facts = gather(settings, thorough, stop);
     if (!facts) return facts.error();
     return plan_machine(settings, releases_, facts.value(), options_.conduct);
@@ -79,6 +80,7 @@ Result<void> Setup::take_step(const Plan& plan, const Step& step, const SetupFac
 Result<void> Setup::apply(const ResolvedSettings& settings, SetupObserver& observer,
                           const std::stop_token& stop) {
     times_.clear();
+    munge_key_.reset();
     std::string last;
     for (int round = 0; round < most_rounds; ++round) {
         const Clock::time_point start = Clock::now();

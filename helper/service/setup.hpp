@@ -16,6 +16,7 @@
 #include "core/task_runner.hpp"
 #include "packages/manager.hpp"
 #include "service/fetcher.hpp"
+#include "service/leader.hpp"
 #include "service/ledger_store.hpp"
 #include "service/machine_facts.hpp"
 #include "service/sshd_access.hpp"
@@ -36,6 +37,8 @@ struct SetupOptions {
     // Another installation root and what it is, for tests and images; nothing: this machine's.
     packages::ManagerOptions packages;
     std::optional<Platform> platform;
+    LeaderAddress leader;                                        // whom the munge key comes from
+    std::string own_slurm_conf = "/etc/llmgw-slurm/slurm.conf";  // the site's own lines for it
 };
 
 // Told in the thread that works.
@@ -85,6 +88,8 @@ class SetupPort {
     [[nodiscard]] virtual bool did_anything() const = 0;
     // Why the shared path is no good right now; empty: it is there, or there is none. From any thread.
     virtual std::string shared_problem(const ResolvedSettings&) { return {}; }
+    // Whether Slurm on this machine is ours, so that there may be something to stop.
+    [[nodiscard]] virtual bool runs_cluster() const { return false; }
 };
 
 class Setup final : public SetupPort {
@@ -100,6 +105,7 @@ class Setup final : public SetupPort {
     std::string shared_problem(const ResolvedSettings& settings) override {
         return storage_.problem(settings);
     }
+    [[nodiscard]] bool runs_cluster() const override;
     // Takes our lines out of plugstack.conf: what must be gone before our libraries go.
     Result<void> withdraw();
 
@@ -116,6 +122,12 @@ class Setup final : public SetupPort {
     void gather_plugstack(SetupFacts& facts) const;
     void gather_nvidia(SetupFacts& facts);
     void gather_users(SetupFacts& facts, const ResolvedSettings& settings);
+    // setup_cluster.cpp, cluster_facts.cpp
+    void gather_cluster(SetupFacts& facts, const ResolvedSettings& settings, const std::stop_token& stop);
+    void gather_munge_key(ClusterFacts& cluster, const Ledger& ledger, const std::stop_token& stop);
+    [[nodiscard]] std::string site_slurm(const ClusterFacts& cluster) const;
+    [[nodiscard]] std::string told_path() const { return options_.state_dir + "/slurm-told"; }
+    [[nodiscard]] std::string key_digest_path() const { return options_.state_dir + "/munge-key.sha256"; }
     Result<packages::Manager*> manager();
     [[nodiscard]] Result<Platform> platform() const;
     [[nodiscard]] Result<StackSite> stack_site() const;
@@ -135,6 +147,16 @@ class Setup final : public SetupPort {
     Result<void> prove(const SetupFacts& facts, const std::stop_token& stop);
     Result<void> edit_plugstack(bool with_pyxis, const std::stop_token& stop);
     Result<void> tell_slurmctld(const std::stop_token& stop);
+    Result<void> command(const std::vector<std::string>& argv, const std::stop_token& stop);
+    Result<void> put_munge_key();
+    Result<void> start_unit(const action::StartUnit& what, const std::stop_token& stop);
+    Result<void> stop_unit(const std::string& unit, const std::stop_token& stop);
+    Result<void> wait_for_slurmctld(const std::stop_token& stop);
+    Result<void> tell_slurm(const action::TellSlurm& what, const std::stop_token& stop);
+    Result<void> drain_nodes(const action::DrainNodes& what, const std::stop_token& stop);
+    Result<void> stop_cluster(const Ledger& ledger, const std::stop_token& stop);
+    Result<void> forget_cluster(const Ledger& ledger, std::vector<std::string>& left,
+                                const std::stop_token& stop);
     Result<void> add_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> install_nvidia(const packages::Progress& note, const std::stop_token& stop);
     Result<void> remove_nvidia(const packages::Progress& note, const std::stop_token& stop);
@@ -154,6 +176,7 @@ class Setup final : public SetupPort {
     Storage storage_;
     const SshdAccess sshd_;
     std::vector<StepTime> times_;
+    std::optional<Result<std::string>> munge_key_;  // as the leader gave it since the work began
 };
 
 }  // namespace llmgw::service

@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "posix/apply_edits.hpp"
 #include "posix/file.hpp"
+#include "service/config_trial.hpp"
 #include "service/proof.hpp"
 #include "service/pyxis_build.hpp"
 #include "service/setup.hpp"
@@ -72,6 +73,21 @@ Result<void> Setup::perform(const Action& action, const SetupFacts& facts, Setup
             },
             [&](const action::MountShared& what) { return storage_.mount(what.path, stop); },
             [&](const action::ExportShared& what) { return storage_.export_path(what.path, stop); },
+            [&](const action::ClaimCluster&) {
+                return ledger_.change([](Ledger& ledger) { ledger.cluster = true; });
+            },
+            [&](const action::ReloadUnits&) {
+                return command({"/usr/bin/systemctl", "daemon-reload"}, stop);
+            },
+            [&](const action::PutMungeKey&) { return put_munge_key(); },
+            [&](const action::TrySlurmConfig& what) {
+                return try_slurm_config(what.config, options_.paths.inspector, options_.state_dir + "/trial",
+                                        runner_, stop);
+            },
+            [&](const action::StartUnit& what) { return start_unit(what, stop); },
+            [&](const action::StopUnit& what) { return stop_unit(what.unit, stop); },
+            [&](const action::TellSlurm& what) { return tell_slurm(what, stop); },
+            [&](const action::DrainNodes& what) { return drain_nodes(what, stop); },
         },
         action);
 }

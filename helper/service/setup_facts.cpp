@@ -1,6 +1,8 @@
 // What the plan is computed from, as this machine has it now.
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "core/limits.hpp"
 #include "core/plugstack_edit.hpp"
 #include "posix/file.hpp"
@@ -87,7 +89,10 @@ Result<void> Setup::gather_files(SetupFacts& facts, const ResolvedSettings& sett
         }
         const Result<Ledger> ledger = ledger_.read();
         if (!ledger) return ledger.error();
+        // Slurm's files and others are in the ledger, too.
+        const std::vector<std::string> places = enroot_file_places(layout.value());
         for (const LedgerFile& file : ledger.value().files) {
+            if (std::find(places.begin(), places.end(), file.path) == places.end()) continue;
             const std::optional<MachineFile> there = file_at(file.path);
             if (!wanted.contains(file.path) && there && there->content == file.after) {
                 facts.unwanted_files.push_back(file.path);
@@ -134,6 +139,8 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
     facts.packages =
         installed ? Result<PackageFacts>(PackageFacts{installed.value().versions, installed.value().broken})
                   : installed.error();
+    gather_cluster(facts, settings, stop);
+    if (!settings.wants_containers_on(facts.machine.machine)) return facts;
     // Looked at already where plugstack.conf names it.
     const MachineFacts& machine = facts.machine;
     facts.library = machine.pyxis_is_ours && machine.pyxis_file ? machine.pyxis

@@ -102,6 +102,7 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
     const std::vector<std::pair<std::string, std::function<Result<void>()>>> steps{
         {"take our lines out of plugstack.conf",
          [&] { return ledger.plugstack ? withdraw() : Result<void>(); }},
+        {"stop Slurm", [&] { return stop_cluster(ledger, stop); }},
         {"remove pyxis", [&] { return ledger.pyxis.empty() ? Result<void>() : remove_pyxis(ledger.pyxis); }},
         {"restore files",
          [&]() -> Result<void> {
@@ -123,6 +124,7 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
              left.insert(left.end(), removed.value().begin(), removed.value().end());
              return {};
          }},
+        {"let go of Slurm", [&] { return forget_cluster(ledger, left, stop); }},
         {"remove packages", [&] { return take_back_packages(ledger, observer, left, stop); }},
         {"remove NVIDIA's repository",
          [&] {

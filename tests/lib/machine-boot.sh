@@ -33,10 +33,12 @@ start_keeper() {
     _remember "$MACHINES/keeper.pid" "$(_child "$unshare")"
 }
 
-# create_machine NAME: its files as on the day it was installed.
+# create_machine NAME [bare]: its files as on the day it was installed; bare: without Slurm and munge.
 create_machine() {
-    local base=$MACHINES/$1 layer
-    [[ $1 == controller ]] && layer=$(layer_of controller) || layer=$(layer_of node)
+    local base=$MACHINES/$1 layer kind=node
+    [[ $1 != controller ]] || kind=controller
+    kind=${2:-$kind}
+    layer=$(layer_of "$kind")
     rm -rf --one-file-system "$base"
     mkdir -p "$base"/{upper,work,root,var}
     # /var is no overlay, since programs ask what a file system can, and overlays can't all of it.
@@ -44,8 +46,8 @@ create_machine() {
     in_keeper bash -euc '
         mount -t overlay overlay -o "lowerdir=$1:$2,upperdir=$3/upper,workdir=$3/work" "$3/root"
         cp -a "$3/root/var/." "$3/var/"
-        exec bash "$4/tests/lib/machine-files.sh" "$3/root" "$5" "$MACHINES"' \
-        - "$layer" "$machine_base" "$base" "$LLMGW_SOURCE_DIR" "$1"
+        exec bash "$4/tests/lib/machine-files.sh" "$3/root" "$5" "$MACHINES" "$6"' \
+        - "$layer" "$machine_base" "$base" "$LLMGW_SOURCE_DIR" "$1" "$kind"
 }
 
 # start_machine NAME: switches it on; wait_booted says when it is up.
@@ -80,13 +82,16 @@ stop_machine() {
     mapfile -t processes < <(_remembered "$MACHINES/$1/pid"; machine_nspawn "$1"; machine_init "$1")
     for process in "${processes[@]}"; do kill -KILL "$process" 2>/dev/null || true; done
     for process in "${processes[@]}"; do wait_until 30 _gone "$process" || return 1; done
+    # Its network goes a little later, and a new one couldn't have the name before.
+    wait_until 30 _unplugged "$1" || return 1
     find_groups "$1" | while read -r group; do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true; done
 }
 _gone() { [[ -z $(_start_time "$1") ]]; }
+_unplugged() { ! in_keeper ip link show "vb-$1"; }
 
-# fresh_machine NAME: as create_machine, in place of what is there, and booted.
+# fresh_machine NAME [bare]: as create_machine, in place of what is there, and booted.
 fresh_machine() {
-    stop_machine "$1" && in_keeper umount "$MACHINES/$1/root" && create_machine "$1" && start_machine "$1" &&
+    stop_machine "$1" && in_keeper umount "$MACHINES/$1/root" && create_machine "$@" && start_machine "$1" &&
         wait_booted "$1"
 }
 

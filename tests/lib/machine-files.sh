@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs where a machine's root is mounted: writes what makes it that machine, and Slurm's configuration.
-# machine-files.sh ROOT NAME MACHINES
+# machine-files.sh ROOT NAME MACHINES KIND; of KIND bare it has neither munge nor Slurm.
 set -euo pipefail
 umask 022
 
@@ -19,6 +19,7 @@ mkdir -p "$tree/etc/systemd/network"
 printf '[Match]\nName=host0\n[Network]\nAddress=%s/24\nLinkLocalAddressing=no\nIPv6AcceptRA=no\n' \
     "$(machine_address "$name")" >"$tree/etc/systemd/network/10-host0.network"
 
+[[ $4 != bare ]] || exit 0
 install -m 400 "$MACHINES/munge.key" "$tree/etc/munge/munge.key"
 chroot "$tree" chown munge: /etc/munge/munge.key
 

@@ -25,10 +25,10 @@ make_machine_trees() {
     (
         flock -n 7 || { echo "machines: another run makes the trees, waiting" && flock 7; }
         [[ ! -e $machine_base/.ready || $(<"$machine_base/.ready") != "$wanted" ]] || exit 0
-        rm -rf --one-file-system "$(layer_of controller)" "$(layer_of node)" "$machine_archive"
+        rm -rf --one-file-system "$(layer_of controller)" "$(layer_of node)" "$(layer_of bare)" "$machine_archive"
         base_tree machine bookworm "$log" || exit 1
         echo "machines: installing packages, and fetching those that machines may ask for"
-        { fill_base && fill_layer controller && fill_layer node; } >>"$log" 2>&1 || { tail -n 5 "$log" && exit 1; }
+        { fill_base && fill_layer controller && fill_layer node && fill_layer bare; } >>"$log" 2>&1 || { tail -n 5 "$log" && exit 1; }
         printf '%s\n' "$wanted" >"$machine_base/.ready"
     ) 7>"$cache/machine.lock"
 }
@@ -84,6 +84,17 @@ index_archive() (
     cd "$1" && apt-ftparchive packages . >Packages && apt-ftparchive release . >Release
 )
 
+# What makes a layer of the base: Slurm's daemons, or nothing of Slurm at all.
+layer_commands() {
+    local list
+    list=$(machine_list "machine-$1" | paste -sd' ')
+    case $1 in
+        controller) echo "apt-get install -y -q $list && systemctl enable slurmctld" ;;
+        node) echo "apt-get install -y -q $list && systemctl enable slurmd" ;;
+        bare) echo "apt-get purge -y -q $list && rm -rf /etc/munge /etc/slurm /var/lib/munge /var/lib/slurm" ;;
+    esac
+}
+
 fill_layer() {
     local layer work merged
     layer=$(layer_of "$1")
@@ -96,10 +107,8 @@ fill_layer() {
         in_root "$4" --bind-ro="$machine_archive:/srv/archive/debian" --tmpfs=/srv/archive/llmgw -- bash -euxc "
             touch /srv/archive/llmgw/Packages
             apt-get update -q
-            apt-get install -y -q $5
-            rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
-            systemctl enable $6"' \
-        - "$tree_source/tests/lib/machine-trees.sh" "$layer" "$work" "$merged" "$(machine_list "machine-$1" | paste -sd' ')" \
-        "$([[ $1 == controller ]] && echo slurmctld || echo slurmd)" || return 1
+            $5
+            rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin"' \
+        - "$tree_source/tests/lib/machine-trees.sh" "$layer" "$work" "$merged" "$(layer_commands "$1")" || return 1
     rm -rf "$work" "$merged"
 }

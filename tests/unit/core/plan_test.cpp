@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace llmgw {
@@ -284,13 +285,43 @@ TEST(Plan, of_a_helper_that_only_looks_is_the_proof) {
     EXPECT_TRUE(open_steps(planned(facts, Conduct::observe)).empty());
 }
 
+TEST(Plan, sets_slurm_up_before_containers_and_without_them) {
+    SetupFacts facts = complete();
+    facts.cluster.emplace();
+    facts.cluster->munge_key = MungeKey::to_put;
+    std::vector<std::string> names;
+    for (const Step& step : planned(facts)) names.push_back(step.name);
+    const std::vector<std::string> begin{"package-state", "slurm-units", "slurm-packages", "munge-key",
+                                         "munge",         "slurmd",      "slurm"};
+    ASSERT_GT(names.size(), begin.size());
+    EXPECT_TRUE(std::equal(begin.begin(), begin.end(), names.begin()));
+    ResolvedSettings without = settings();
+    without.containers = false;
+    const Result<Plan> plan = plan_machine(without, releases(), facts, Conduct::manage);
+    ASSERT_TRUE(plan.ok());
+    EXPECT_EQ(plan.value().size(), begin.size() - 1);
+    EXPECT_TRUE(plan_machine(without, releases(), facts, Conduct::observe).value().empty());
+}
+
+TEST(Plan, a_step_that_only_others_can_do_stops_none) {
+    SetupFacts facts = bare();
+    facts.machine.machine = "ctl";
+    facts.cluster.emplace();
+    facts.cluster->site = "somebody's";
+    facts.cluster->site_conf = "ClusterName=x\n";
+    const Plan plan = planned(facts);
+    EXPECT_FALSE(step_of(plan, "site-slurm").done);
+    ASSERT_NE(next_step(plan), nullptr);
+    EXPECT_EQ(next_step(plan)->name, "download");
+}
+
 TEST(Plan, says_itself_as_json) {
     SetupFacts facts = complete();
     facts.unfit_path = "no";
     const Value value = value_of(planned(facts));
     ASSERT_NE(value.array(), nullptr);
     const Value& first = value.array()->front();
-    EXPECT_EQ(*first.find("name")->text(), "slurm");
+    EXPECT_EQ(*first.find("name")->text(), "package-state");
     EXPECT_TRUE(*first.find("done")->boolean());
     EXPECT_TRUE(*first.find("possible")->boolean());
     for (const Value& step : *value.array()) {

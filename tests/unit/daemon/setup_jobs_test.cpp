@@ -43,6 +43,7 @@ class Worker final : public service::SetupPort {
         return std::vector<std::string>{"/etc/a was left: it was changed since we wrote it"};
     }
     [[nodiscard]] bool did_anything() const override { return anything; }
+    [[nodiscard]] bool runs_cluster() const override { return cluster; }
 
     // From the test's thread.
     void finish(const Result<void>& how = {}) {
@@ -54,6 +55,7 @@ class Worker final : public service::SetupPort {
     std::atomic<int> applied{0};
     std::atomic<int> uninstalled{0};
     std::atomic<bool> anything{true};
+    std::atomic<bool> cluster{false};
 
   private:
     Result<void> wait(const std::stop_token& stop) {
@@ -152,17 +154,64 @@ TEST_F(SetupJobsTest, a_machine_that_is_not_ready_is_made_ready) {
     EXPECT_EQ(started_, 1);
 }
 
-TEST_F(SetupJobsTest, nothing_happens_where_no_containers_are_wanted) {
+TEST_F(SetupJobsTest, nothing_happens_on_a_machine_that_is_no_part_of_the_cluster) {
     start();
     looked(machine(false));
-    settings(cluster(false));
+    settings({});
+    EXPECT_NE(apply().error().message.find("switched off"), std::string::npos);
     ResolvedSettings other = cluster();
     other.slurm_nodes = {"n2"};
     settings(other);
     EXPECT_EQ(started_, 0);
     EXPECT_EQ(apply().error().code, Code::invalid);
+}
+
+TEST_F(SetupJobsTest, without_containers_slurm_is_set_up_once) {
+    start();
+    looked(machine(false));
     settings(cluster(false));
-    EXPECT_NE(apply().error().message.find("containers on"), std::string::npos);
+    EXPECT_EQ(started_, 1);
+    worker_.finish();
+    ASSERT_TRUE(ends(1));
+    looked(machine(false));
+    looked(machine(false, "another reason why containers would not work"));
+    EXPECT_EQ(started_, 1);
+    // Somebody changed a file of Slurm's.
+    MachineCheck changed = machine(false);
+    changed.cluster = "/etc/slurm/slurm.conf=1:2:3:4:5";
+    looked(changed);
+    EXPECT_EQ(started_, 2);
+    worker_.finish(Error{Code::invalid, "slurmctld does not start with it"});
+    ASSERT_TRUE(ends(2));
+    looked(changed);
+    looked(changed);
+    EXPECT_EQ(started_, 2);
+}
+
+TEST_F(SetupJobsTest, what_runs_here_is_stopped_when_the_settings_have_it_no_more) {
+    worker_.cluster = true;
+    start();
+    looked(machine(false));
+    settings({});
+    EXPECT_EQ(started_, 1);
+    worker_.finish();
+    ASSERT_TRUE(ends(1));
+    looked(machine(false));
+    EXPECT_EQ(started_, 1);
+}
+
+TEST_F(SetupJobsTest, a_machine_of_the_cluster_is_not_taken_back_by_mistake) {
+    worker_.cluster = true;
+    start();
+    settings(cluster(false));
+    looked(machine(false));
+    worker_.finish();
+    ASSERT_TRUE(ends(1));
+    looked(machine(false));
+    EXPECT_NE(uninstall().error().message.find("part of the cluster"), std::string::npos);
+    EXPECT_TRUE(uninstall(true).ok());
+    worker_.finish();
+    ASSERT_TRUE(ends(2));
 }
 
 TEST_F(SetupJobsTest, without_a_worker_it_only_looks) {
@@ -221,6 +270,24 @@ TEST_F(SetupJobsTest, other_settings_are_applied_to_a_machine_that_is_ready) {
     EXPECT_EQ(started_, 2);
     worker_.finish();
     ASSERT_TRUE(ends(2));
+}
+
+TEST_F(SetupJobsTest, settings_that_come_while_a_job_runs_are_applied_after_it) {
+    start();
+    settings(cluster(false));
+    looked(machine(false));
+    ResolvedSettings other = cluster(false);
+    other.hardware["n2"] = {2, 1, 1, 2, 1, 4000, {}};
+    settings(other);
+    EXPECT_EQ(started_, 1);
+    worker_.finish();
+    ASSERT_TRUE(ends(1));
+    looked(machine(false));
+    EXPECT_EQ(started_, 2);
+    worker_.finish();
+    ASSERT_TRUE(ends(2));
+    looked(machine(false));
+    EXPECT_EQ(started_, 2);
 }
 
 TEST_F(SetupJobsTest, taking_back_holds_until_apply) {

@@ -12,8 +12,9 @@ const char* const text =
     R"("boot":"b00t","helper":"0.1.0"})";
 
 MachineReport report() {
-    return {"n1",    true, "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}}, "b00t",
-            "0.1.0", {}};
+    return {
+        "n1", true, "pyxis 0.24.0, enroot 4.2.1", {{"pyxis", "0.24.0"}, {"enroot", "4.2.1"}}, "b00t", "0.1.0",
+        {},   {}};
 }
 
 TEST(ReportJson, RefusesWhatIsNoReport) {
@@ -37,6 +38,37 @@ TEST(ReportJson, RefusesWhatIsNoReport) {
 TEST(ReportJson, ReadsBackWhatItWrote) {
     EXPECT_EQ(text_of(report()), text);
     EXPECT_EQ(read_report(text).value(), report());
+}
+
+TEST(ReportJson, CarriesHardware) {
+    MachineReport with = report();
+    with.hardware = NodeHardware{64, 1, 2, 16, 2, 515000, {0, 1, 7}};
+    const std::string said = text_of(with);
+    EXPECT_NE(said.find(R"("hardware":{"cpus":64,)"), std::string::npos) << said;
+    EXPECT_NE(said.find(R"("gpus":[0,1,7])"), std::string::npos) << said;
+    EXPECT_EQ(read_report(said).value(), with);
+}
+
+TEST(ReportJson, RefusesHardwareThatIsNone) {
+    const std::string good =
+        R"({"cpus":2,"boards":1,"sockets_per_board":1,"cores_per_socket":2,"threads_per_core":1,"memory_mb":1000,"gpus":[0]})";
+    const auto with = [](const std::string& hardware) {
+        return read_report(R"({"hardware":)" + hardware + "," + std::string(text).substr(1));
+    };
+    EXPECT_TRUE(with(good).ok());
+    for (const auto& [part, other] : {std::pair{R"("cpus":2)", R"("cpus":0)"},
+                                      {R"("cpus":2)", R"("cpus":"2 Gres=x")"},
+                                      {R"("boards":1)", R"("boards":-1)"},
+                                      {R"("memory_mb":1000)", R"("memory_mb":-1)"},
+                                      {R"([0])", R"(["0] Name=x"])"},
+                                      {R"([0])", R"([1,0])"},
+                                      {R"([0])", R"({})"},
+                                      {R"("threads_per_core":1,)", ""}}) {
+        std::string wrong = good;
+        wrong.replace(wrong.find(part), std::string(part).size(), other);
+        EXPECT_FALSE(with(wrong).ok()) << wrong;
+    }
+    EXPECT_FALSE(with("null").ok());
 }
 
 TEST(ReportJson, PassesOverKeysOfANewerHelper) {

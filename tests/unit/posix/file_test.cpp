@@ -122,6 +122,19 @@ TEST_F(WriteFile, has_its_mode_whatever_the_umask_is) {
     EXPECT_EQ(entries(), 2U);
 }
 
+TEST_F(WriteFile, has_its_owner) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    ASSERT_TRUE(
+        write_file_atomically(path("key"), "secret", 0400, Durability::durable, FileOwner{65534, 65533})
+            .ok());
+    struct stat status {};
+    ASSERT_EQ(::stat(path("key").c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, 65534U);
+    EXPECT_EQ(status.st_gid, 65533U);
+    EXPECT_EQ(status.st_mode & 07777U, 0400U);
+    EXPECT_EQ(read_file(path("key"), 100).value(), "secret");
+}
+
 TEST_F(WriteFile, replaces_and_leaves_nothing_beside) {
     for (const auto durability : {Durability::volatile_, Durability::durable}) {
         ASSERT_TRUE(write_file_atomically(path("file"), "old", 0644, durability));

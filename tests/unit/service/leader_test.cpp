@@ -41,7 +41,8 @@ TEST_F(LeaderCalls, is_told_of_a_problem_beside_the_settings_in_force) {
 
 TEST_F(LeaderCalls, reports_and_gets_reports) {
     LeaderClient client(address);
-    MachineReport report{"n2", false, "no enroot", {{"slurm", "22.05.8"}}, "boot", "0.1.0", "200000-200002"};
+    MachineReport report{"n2",   false,   "no enroot",     {{"slurm", "22.05.8"}},
+                         "boot", "0.1.0", "200000-200002", {}};
     ASSERT_TRUE(client.report(report, {}).ok());
     const Result<KnownMachines> machines = client.machines(0, {});
     ASSERT_TRUE(machines.ok()) << machines.error().message;
