@@ -116,14 +116,16 @@ bool is_proven(const MachinePaths& paths) {
 }
 
 // Nothing: slurmd is not installed, or doesn't say.
-std::optional<NodeHardware> hardware_here() {
-    Command command;
-    command.argv = {"/usr/sbin/slurmd", "-C"};
-    slurm::run_as_nobody(command);
-    if (::access(command.argv[0].c_str(), X_OK) != 0) return std::nullopt;
-    const Result<Outcome> outcome = run(command);
-    const Result<NodeHardware> hardware =
-        outcome ? parse_slurmd_hardware(outcome.value().output) : outcome.error();
+std::optional<NodeHardware> hardware_here(Inspections& inspections) {
+    const std::string slurmd = "/usr/sbin/slurmd";
+    if (::access(slurmd.c_str(), X_OK) != 0) return std::nullopt;
+    const Result<NodeHardware> hardware = inspections.hardware.get(slurmd, stamps_of({slurmd}), [&] {
+        Command command;
+        command.argv = {slurmd, "-C"};
+        slurm::run_as_nobody(command);
+        const Result<Outcome> outcome = run(command);
+        return outcome ? parse_slurmd_hardware(outcome.value().output) : outcome.error();
+    });
     if (!hardware) return std::nullopt;
     NodeHardware found = hardware.value();
     std::vector<std::string> devices;
@@ -230,7 +232,7 @@ Gathered gather_facts(const MachinePaths& paths, Inspections& inspections) {
         facts.user_directories = user_directories(layout.value());
         facts.doubts = layout.value().doubts;
     }
-    facts.hardware = hardware_here();
+    facts.hardware = hardware_here(inspections);
     facts.cluster = cluster_fingerprint(paths.slurm_conf_dir);
     // Where slurmd and what is a site's own come.
     gathered.watch.emplace_back("/usr/sbin");

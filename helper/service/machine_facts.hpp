@@ -35,6 +35,7 @@ struct Inspections {
     Remembered<std::string> versions;  // of Slurm
     Remembered<PluginFacts> plugins;
     Remembered<std::string> enroot;
+    Remembered<NodeHardware> hardware;
 };
 
 EnrootPlaces places_of(const MachinePaths& paths);

@@ -140,6 +140,7 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
         installed ? Result<PackageFacts>(PackageFacts{installed.value().versions, installed.value().broken})
                   : installed.error();
     gather_cluster(facts, settings, stop);
+    gather_users(facts, settings);
     if (!settings.wants_containers_on(facts.machine.machine)) return facts;
     // Looked at already where plugstack.conf names it.
     const MachineFacts& machine = facts.machine;
@@ -147,7 +148,6 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
                                                                 : built_pyxis(options_.paths, inspections);
     gather_plugstack(facts);
     gather_nvidia(facts);
-    gather_users(facts, settings);
     const bool built =
         facts.library && facts.machine.slurm &&
         check_pyxis(facts.library.value(), releases_.pyxis.version, facts.machine.slurm.value());

@@ -76,7 +76,10 @@ TEST(MungeKeyService, is_given_to_nobody_unless_the_way_is_safe) {
     const auto reports = ReportStore::open(
         directory.path(), [] { return std::int64_t{1}; }, skipped);
     ASSERT_TRUE(reports.ok());
-    Service service(*settings.value(), *reports.value(), Tokens{"admin", "machine"}, [](http::Topic) {});
+    const auto accounts = AccountsStore::open(directory.path());
+    ASSERT_TRUE(accounts.ok());
+    Service service(*settings.value(), *reports.value(), *accounts.value(), Tokens{"admin", "machine"},
+                    [](http::Topic) {});
     http::Incoming request;
     request.method = "GET";
     request.target.segments = {"slurm", "v1", "munge-key"};
