@@ -106,7 +106,7 @@ TEST(SlurmConf, names_what_it_includes) {
     }
 }
 
-TEST(StepSockets, are_known_by_their_names) {
+TEST(StepSocketNames, are_known_by_their_names) {
     EXPECT_EQ(step_of_socket("n1_4711.0", "n1"), "4711.0");
     EXPECT_EQ(step_of_socket("n1_4711.4294967291", "n1"), "4711.batch");
     EXPECT_EQ(step_of_socket("n1_4711.4294967292", "n1"), "4711.extern");
