@@ -158,6 +158,8 @@ for name in $(all_machines); do
     RUN_LIMIT=600 run on "$name" llmgw-slurm apply --wait
     expect_status 0
 done
+# The machines' reports go by way of the leader.
+expect "the gate to open" wait_until 60 on controller sh -c 'llmgw-slurm status | grep -q "^gate open"'
 run as_user_on controller srun -N2 --container-image=/images/lab cat /etc/os-release
 expect_status 0
 expect_output 'Lab image'
