@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plan_steps.hpp"
 #include "core/slurm_config.hpp"
 #include "core/text.hpp"
 
@@ -31,25 +32,6 @@ struct Sources {
     bool controller = false;
     bool node = false;
 };
-
-Step step(std::string name, std::string title) {
-    Step made;
-    made.name = std::move(name);
-    made.title = std::move(title);
-    return made;
-}
-
-Step is_done(Step step, std::string finding) {
-    step.done = true;
-    step.finding = std::move(finding);
-    return step;
-}
-
-Step is_missing(Step step, std::string finding, Actions apply) {
-    step.finding = std::move(finding);
-    step.apply = std::move(apply);
-    return step;
-}
 
 Step only_says(Step step, std::string finding) {
     step.finding = std::move(finding);

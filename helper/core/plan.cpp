@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/cluster_plan.hpp"
+#include "core/plan_steps.hpp"
 #include "core/plan_users.hpp"
 #include "core/text.hpp"
 
@@ -20,22 +21,6 @@ struct Sources {
     Platform platform;
     std::vector<PinnedFile> enroot_files;
 };
-
-Step step(std::string name, std::string title) {
-    return {std::move(name), std::move(title), false, {}, {}, {}, false};
-}
-
-Step is_done(Step step, std::string finding) {
-    step.done = true;
-    step.finding = std::move(finding);
-    return step;
-}
-
-Step is_missing(Step step, std::string finding, Actions apply) {
-    step.finding = std::move(finding);
-    step.apply = std::move(apply);
-    return step;
-}
 
 // "4.2.1-1" and "4.2.1-1.el8" are packages of 4.2.1.
 bool packages_version(const std::string& package, const std::string& version) {

@@ -2,26 +2,11 @@
 
 #include <utility>
 
+#include "core/plan_steps.hpp"
 #include "core/text.hpp"
 
 namespace llmgw {
 namespace {
-
-Step step(std::string name, std::string title, std::string undo) {
-    return {std::move(name), std::move(title), false, {}, {}, std::move(undo)};
-}
-
-Step is_done(Step step, std::string finding) {
-    step.done = true;
-    step.finding = std::move(finding);
-    return step;
-}
-
-Step is_missing(Step step, std::string finding, std::vector<Action> apply) {
-    step.finding = std::move(finding);
-    step.apply = std::move(apply);
-    return step;
-}
 
 Step packages_step(const SetupFacts& facts, StorageRole role) {
     const bool exports = role == StorageRole::exports;
