@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/base64.hpp"
 #include "core/limits.hpp"
 #include "core/names.hpp"
 #include "core/shown.hpp"
@@ -33,19 +34,8 @@ bool is_base64(std::string_view text) {
 // RFC 4253: the blob begins with its type's name behind its length. `type` in base64, as far as whole groups
 // go.
 std::string blob_beginning(std::string_view type) {
-    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string bytes(3, '\0');
-    bytes += static_cast<char>(type.size());
-    bytes += type;
-    std::string text;
-    for (std::size_t i = 0; i + 3 <= bytes.size(); i += 3) {
-        const auto at = [&](std::size_t j) {
-            return static_cast<unsigned>(static_cast<unsigned char>(bytes[j]));
-        };
-        const unsigned group = at(i) << 16U | at(i + 1) << 8U | at(i + 2);
-        for (unsigned shift = 24; shift > 0;) text += digits[(group >> (shift -= 6)) & 63U];
-    }
-    return text;
+    const std::string bytes = std::string(3, '\0') + static_cast<char>(type.size()) + std::string(type);
+    return base64_of(std::string_view(bytes).substr(0, bytes.size() / 3 * 3));
 }
 
 bool is_email(std::string_view text) {

@@ -80,13 +80,12 @@ bool ResolvedSettings::wants_containers_on(const std::string& machine) const {
 }
 
 bool ResolvedSettings::wants_users_on(const std::string& machine) const {
-    return enabled && users == Users::llmgw && (machine == controller || runs_slurmd(machine));
+    return users == Users::llmgw && is_member(machine);
 }
 
 bool ResolvedSettings::wants_setup_on(const std::string& machine) const {
     return wants_containers_on(machine) || wants_users_on(machine) ||
-           (enabled && shared != SharedSource::none &&
-            (machine == controller || runs_slurmd(machine) || machine == shared_server));
+           (shared != SharedSource::none && (is_member(machine) || (enabled && machine == shared_server)));
 }
 
 bool ResolvedSettings::is_lent(const std::string& machine) const {
