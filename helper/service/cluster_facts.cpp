@@ -15,6 +15,7 @@
 #include "posix/file.hpp"
 #include "posix/process.hpp"
 #include "service/cluster_paths.hpp"
+#include "service/recorded_files.hpp"
 #include "service/setup.hpp"
 #include "slurm/daemon_facts.hpp"
 
@@ -30,13 +31,6 @@ Result<Outcome> ask(const std::vector<std::string>& argv, std::size_t most_outpu
     command.deadline = limits::program_deadline;
     command.most_output = most_output;
     return run(command);
-}
-
-std::optional<MachineFile> file_at(const std::string& path) {
-    const Result<std::string> content = read_file(path, limits::settings_bytes);
-    struct stat status {};
-    if (!content || ::stat(path.c_str(), &status) != 0) return std::nullopt;
-    return MachineFile{path, content.value(), status.st_mode & 07777U};
 }
 
 std::string text_at(const std::string& path) {
@@ -186,7 +180,7 @@ void Setup::gather_cluster(SetupFacts& facts, const ResolvedSettings& settings, 
          {cluster::dropin_path(cluster::munge_unit), cluster::dropin_path(cluster::slurmctld_unit),
           cluster::dropin_path(cluster::slurmd_unit), std::string(cluster::slurm_conf),
           std::string(cluster::cgroup_conf), std::string(cluster::gres_conf)}) {
-        if (std::optional<MachineFile> file = file_at(path)) cluster.files[path] = std::move(*file);
+        if (std::optional<MachineFile> file = machine_file_at(path)) cluster.files[path] = std::move(*file);
     }
     if (settings.is_member(machine)) gather_munge_key(cluster, ledger, stop);
     cluster.told = text_at(told_path());

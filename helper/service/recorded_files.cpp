@@ -17,6 +17,8 @@ const LedgerFile* entry_of(const Ledger& ledger, const std::string& path) {
     return found == ledger.files.end() ? nullptr : &*found;
 }
 
+}  // namespace
+
 Result<void> put_back(const LedgerFile& file, std::vector<std::string>& left) {
     const Result<std::string> now = read_file(file.path, limits::settings_bytes);
     if (!now && now.error().code == Code::missing) return {};
@@ -29,8 +31,6 @@ Result<void> put_back(const LedgerFile& file, std::vector<std::string>& left) {
     return write_file_atomically(file.path, *file.before, file.before_mode, Durability::durable);
 }
 
-}  // namespace
-
 std::optional<MachineFile> machine_file_at(const std::string& path) {
     const Result<std::string> content = read_file(path, limits::settings_bytes);
     struct stat status {};
@@ -40,9 +40,11 @@ std::optional<MachineFile> machine_file_at(const std::string& path) {
 
 Result<void> write_recorded(const LedgerStore& ledger, const MachineFile& file) {
     LedgerFile entry{file.path, std::nullopt, file.mode, file.content};
-    if (const std::optional<MachineFile> before = machine_file_at(file.path)) {
-        entry.before = before->content;
-        entry.before_mode = before->mode;
+    const Result<std::string> before = read_file(file.path, limits::settings_bytes);
+    if (!before && before.error().code != Code::missing) return before.error();
+    if (const std::optional<MachineFile> there = machine_file_at(file.path)) {
+        entry.before = there->content;
+        entry.before_mode = there->mode;
     }
     const Result<void> kept = ledger.change([&](Ledger& all) { all.add_file(entry); });
     if (!kept) return kept.error();

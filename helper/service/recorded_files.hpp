@@ -14,10 +14,14 @@ namespace llmgw::service {
 // Nothing: no such file, or none that can be read.
 std::optional<MachineFile> machine_file_at(const std::string& path);
 
+// What was there before goes into the ledger first. Error: something that can't be read is in its place; it
+// is left alone.
 Result<void> write_recorded(const LedgerStore& ledger, const MachineFile& file);
 
-// Back to what was there, unless somebody wrote something else since, of which `left` gets a sentence; and
-// forgotten.
+// Back to what was there, unless somebody wrote something else since, of which `left` gets a sentence.
+Result<void> put_back(const LedgerFile& file, std::vector<std::string>& left);
+
+// The same for the file of that path in the ledger, which is forgotten then.
 Result<void> restore_recorded(const LedgerStore& ledger, const std::string& path,
                               std::vector<std::string>& left);
 

@@ -10,6 +10,7 @@
 #include "service/config_trial.hpp"
 #include "service/proof.hpp"
 #include "service/pyxis_build.hpp"
+#include "service/recorded_files.hpp"
 #include "service/setup.hpp"
 #include "service/slurm_headers.hpp"
 #include "slurm/installation.hpp"
@@ -130,17 +131,7 @@ Result<void> Setup::install_wanted(const packages::Wanted& wanted, const package
 Result<void> Setup::write_files(const std::vector<MachineFile>& files) {
     for (const MachineFile& file : files) {
         if (const Result<void> kept = remember_parents(file.path); !kept) return kept.error();
-        LedgerFile entry{file.path, std::nullopt, file.mode, file.content};
-        const Result<std::string> before = read_file(file.path, limits::settings_bytes);
-        if (before) entry.before = before.value();
-        if (!before && before.error().code != Code::missing) return before.error();
-        const Result<void> kept = ledger_.change([&](Ledger& ledger) { ledger.add_file(entry); });
-        if (!kept) return kept.error();
-        if (const Result<void> made = make_directories(directory_of(file.path), 0755); !made)
-            return made.error();
-        const Result<void> written =
-            write_file_atomically(file.path, file.content, file.mode, Durability::durable);
-        if (!written) return written.error();
+        if (const Result<void> written = write_recorded(ledger_, file); !written) return written;
     }
     return {};
 }

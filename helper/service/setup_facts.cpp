@@ -9,19 +9,13 @@
 #include "service/enroot_layout.hpp"
 #include "service/path_check.hpp"
 #include "service/pyxis_build.hpp"
+#include "service/recorded_files.hpp"
 #include "service/setup.hpp"
 #include "service/slurm_headers.hpp"
 #include "slurm/plugstack_files.hpp"
 
 namespace llmgw::service {
 namespace {
-
-std::optional<MachineFile> file_at(const std::string& path) {
-    const Result<std::string> content = read_file(path, limits::settings_bytes);
-    struct stat status {};
-    if (!content || ::stat(path.c_str(), &status) != 0) return std::nullopt;
-    return MachineFile{path, content.value(), status.st_mode & 07777U};
-}
 
 bool is_directory(const Directory& wanted) {
     struct stat status {};
@@ -81,7 +75,7 @@ Result<void> Setup::gather_files(SetupFacts& facts, const ResolvedSettings& sett
     if (facts.wanted_files) {
         for (const MachineFile& file : facts.wanted_files.value()) {
             wanted.insert(file.path);
-            facts.files[file.path] = file_at(file.path);
+            facts.files[file.path] = machine_file_at(file.path);
             if (!file.path.starts_with(layout.value().tmpfiles_directory + "/")) continue;
             for (const Directory& directory : directories_in(file.content)) {
                 if (!is_directory(directory)) facts.missing_directories.push_back(directory.path);
@@ -93,7 +87,7 @@ Result<void> Setup::gather_files(SetupFacts& facts, const ResolvedSettings& sett
         const std::vector<std::string> places = enroot_file_places(layout.value());
         for (const LedgerFile& file : ledger.value().files) {
             if (std::find(places.begin(), places.end(), file.path) == places.end()) continue;
-            const std::optional<MachineFile> there = file_at(file.path);
+            const std::optional<MachineFile> there = machine_file_at(file.path);
             if (!wanted.contains(file.path) && there && there->content == file.after) {
                 facts.unwanted_files.push_back(file.path);
             }

@@ -12,25 +12,13 @@
 #include "posix/file.hpp"
 #include "posix/log.hpp"
 #include "service/pyxis_build.hpp"
+#include "service/recorded_files.hpp"
 #include "service/setup.hpp"
 
 namespace llmgw::service {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Back to what was there, unless somebody wrote something else since.
-Result<void> restore(const LedgerFile& file, std::vector<std::string>& left) {
-    const Result<std::string> now = read_file(file.path, limits::settings_bytes);
-    if (!now && now.error().code == Code::missing) return {};
-    if (!now || now.value() != file.after) {
-        if (now && file.before == now.value()) return {};
-        left.push_back(file.path + " was left: it was changed since we wrote it");
-        return {};
-    }
-    if (!file.before) return remove_file(file.path);
-    return write_file_atomically(file.path, *file.before, file.before_mode, Durability::durable);
-}
 
 // Goes with the directories in it that are empty: enroot makes one for each user. Never follows a link.
 bool remove_if_empty(const fs::path& directory) {
@@ -107,7 +95,7 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
         {"restore files",
          [&]() -> Result<void> {
              for (auto file = ledger.files.rbegin(); file != ledger.files.rend(); ++file) {
-                 if (const Result<void> done = restore(*file, left); !done) return done.error();
+                 if (const Result<void> done = put_back(*file, left); !done) return done.error();
              }
              return remove_file(options_.paths.proof);
          }},
