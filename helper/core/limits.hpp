@@ -35,8 +35,8 @@ inline constexpr std::size_t ledger_bytes = 4 * 1024 * 1024;
 inline constexpr std::size_t json_depth = 16;
 // Machines the leader keeps reports of.
 inline constexpr std::size_t machines = 20000;
-// One report: a page of text.
-inline constexpr std::size_t report_bytes = 16 * 1024;
+// One report: two pages of text, with everything in it that may be.
+inline constexpr std::size_t report_bytes = 32 * 1024;
 // An answer of the leader: 20,000 reports at up to 1 KB.
 inline constexpr std::size_t answer_bytes = 32 * 1024 * 1024;
 // Output kept of a program that the helper runs; the rest is dropped.
@@ -197,5 +197,15 @@ inline constexpr std::chrono::seconds config_trial{60};
 inline constexpr std::chrono::seconds reconfigure{120};
 // What slurmctld says of all nodes: 600 bytes each.
 inline constexpr std::size_t slurm_nodes_bytes = 4 * 1024 * 1024;
+
+// Leases. An id is made by the helper; a generation must survive readers of JSON that have doubles only.
+inline constexpr std::size_t lease_id_bytes = 64;
+inline constexpr std::uint64_t lease_generation = (std::uint64_t{1} << 53U) - 1;
+// What is sent and answered about one lease: an id, some numbers and a line for people.
+inline constexpr std::size_t lease_bytes = 8 * 1024;
+// What a node says in its report about what lending waits for: the first jobs of a node that is being
+// emptied, or the processes that hold its GPUs.
+inline constexpr std::size_t lending_waiting = 16;
+inline constexpr std::size_t lending_waiting_bytes = 256;
 
 }  // namespace llmgw::limits

@@ -1,5 +1,6 @@
 #include "core/report.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/limits.hpp"
@@ -21,6 +22,23 @@ Result<void> check_line(const std::string& key, const std::string& text, std::si
 
 }  // namespace
 
+Result<void> check_lending(const LendingReport& lending) {
+    if (std::find(lending_phases.begin(), lending_phases.end(), lending.phase) == lending_phases.end()) {
+        return Error{Code::invalid, "lending.phase: " + shown(lending.phase) + " is none"};
+    }
+    if (lending.generation > limits::lease_generation || lending.since < 0)
+        return Error{Code::invalid, "lending: a number is out of range"};
+    if (lending.waiting.size() > limits::lending_waiting) {
+        return Error{Code::too_large,
+                     "lending.waiting: more than " + std::to_string(limits::lending_waiting)};
+    }
+    for (const std::string& what : lending.waiting) {
+        Result<void> good = check_line("lending.waiting", what, limits::lending_waiting_bytes);
+        if (!good) return good;
+    }
+    return {};
+}
+
 Result<void> check_report(const MachineReport& report) {
     if (!is_name(report.name)) {
         return Error{Code::invalid,
@@ -41,6 +59,9 @@ Result<void> check_report(const MachineReport& report) {
         if (!is_name(what)) return Error{Code::invalid, "versions: " + shown(what) + " is no program's name"};
         Result<void> good = check_line("versions." + what, version, limits::report_word_bytes);
         if (!good) return good;
+    }
+    if (report.lending) {
+        if (Result<void> good = check_lending(*report.lending); !good) return good;
     }
     return report.hardware ? check_hardware(*report.hardware) : Result<void>();
 }

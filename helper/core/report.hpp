@@ -1,16 +1,35 @@
 // What a machine says about itself to the leader, and what the leader says about machines.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/node_hardware.hpp"
 #include "core/result.hpp"
 
 namespace llmgw {
+
+// How far lending is on this node (docs/architecture.md).
+struct LendingReport {
+    std::string phase;  // one of lending_phases
+    std::uint64_t generation = 0;
+    std::int64_t since = 0;            // unix time, by this machine's clock
+    std::vector<std::string> waiting;  // what it waits for, each a line for people
+    bool fence = false;                // jobs are kept from starting here
+
+    bool operator==(const LendingReport&) const = default;
+};
+
+inline constexpr std::array<std::string_view, 6> lending_phases{"gateway", "asking",   "checking",
+                                                                "slurm",   "emptying", "handing-back"};
+
+// Errors: invalid, too_large.
+Result<void> check_lending(const LendingReport& lending);
 
 struct MachineReport {
     std::string name;
@@ -23,6 +42,7 @@ struct MachineReport {
     // none, or the site has its own users.
     std::string users;
     std::optional<NodeHardware> hardware{};  // where slurmd is installed
+    std::optional<LendingReport> lending{};  // on nodes
 
     bool operator==(const MachineReport&) const = default;
 };

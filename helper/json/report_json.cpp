@@ -4,28 +4,10 @@
 #include "core/shown.hpp"
 #include "json/dump.hpp"
 #include "json/load.hpp"
+#include "json/members.hpp"
 
 namespace llmgw::json {
 namespace {
-
-Error wrong(const std::string& key, const Value* value, const std::string& wanted) {
-    const std::string found = value == nullptr ? "it is missing" : "found " + described(*value);
-    return {Code::invalid, key + ": " + wanted + " is wanted, " + found};
-}
-
-Result<std::string> text_at(const Value& object, const std::string& key) {
-    const Value* const value = object.find(key);
-    const std::string* const text = value == nullptr ? nullptr : value->text();
-    if (text == nullptr) return wrong(key, value, "text");
-    return *text;
-}
-
-Result<std::int64_t> integer_at(const Value& object, const std::string& key) {
-    const Value* const value = object.find(key);
-    const std::int64_t* const integer = value == nullptr ? nullptr : value->integer();
-    if (integer == nullptr) return wrong(key, value, "a whole number");
-    return *integer;
-}
 
 Result<std::map<std::string, std::string>> versions_at(const Value& object) {
     const Value* const value = object.find("versions");
@@ -85,6 +67,39 @@ Value value_of(const NodeHardware& hardware) {
     return value;
 }
 
+Result<LendingReport> lending_of(const Value& value) {
+    LendingReport lending;
+    Result<std::string> phase = text_at(value, "phase");
+    if (!phase) return phase.error().within("lending");
+    lending.phase = std::move(phase).value();
+    const Result<std::uint64_t> generation = count_at(value, "generation");
+    if (!generation) return generation.error().within("lending");
+    lending.generation = generation.value();
+    const Result<std::int64_t> since = integer_at(value, "since");
+    if (!since) return since.error().within("lending");
+    lending.since = since.value();
+    const Value* const waiting = value.find("waiting");
+    if (waiting == nullptr || waiting->array() == nullptr) return wrong("lending.waiting", waiting, "a list");
+    for (const Value& what : *waiting->array()) {
+        if (what.text() == nullptr) return wrong("lending.waiting", &what, "text");
+        lending.waiting.push_back(*what.text());
+    }
+    const Value* const fence = value.find("fence");
+    if (fence == nullptr || fence->boolean() == nullptr)
+        return wrong("lending.fence", fence, "true or false");
+    lending.fence = *fence->boolean();
+    return lending;
+}
+
+Value value_of(const LendingReport& lending) {
+    Value waiting{Value::Array{}};
+    for (const std::string& what : lending.waiting) waiting.add(what);
+    Value value;
+    value.set("phase", lending.phase).set("generation", lending.generation).set("since", lending.since);
+    value.set("waiting", waiting).set("fence", lending.fence);
+    return value;
+}
+
 Result<MachineReport> report_of(const Value& value) {
     if (value.object() == nullptr)
         return Error{Code::invalid, "a report is an object, found " + described(value)};
@@ -115,6 +130,11 @@ Result<MachineReport> report_of(const Value& value) {
         if (!read) return read.error();
         report.hardware = std::move(read).value();
     }
+    if (const Value* const lending = value.find("lending"); lending != nullptr) {
+        Result<LendingReport> read = lending_of(*lending);
+        if (!read) return read.error();
+        report.lending = std::move(read).value();
+    }
     if (Result<void> good = check_report(report); !good) return good.error();
     return report;
 }
@@ -139,6 +159,7 @@ std::string text_of(const MachineReport& report) {
     value.set("helper", report.helper);
     if (!report.users.empty()) value.set("users", report.users);
     if (report.hardware) value.set("hardware", value_of(*report.hardware));
+    if (report.lending) value.set("lending", value_of(*report.lending));
     return dump(value);
 }
 

@@ -9,6 +9,7 @@
 #include "core/url.hpp"
 #include "json/accounts_json.hpp"
 #include "json/dump.hpp"
+#include "json/lease_json.hpp"
 #include "json/load.hpp"
 #include "json/report_json.hpp"
 #include "json/settings_json.hpp"
@@ -31,6 +32,18 @@ Result<std::string> read_token(const std::string& path) {
     Result<std::string> token = read_secret(path);
     if (!token) return Error{Code::denied, token.error().message};
     return token;
+}
+
+std::string lease_path(const std::string& node) {
+    return "/slurm/v1/nodes/" + node + "/lease";
+}
+
+// Whatever is wrong with it: who asked must ask again, and must not go on as if it had been told something.
+Result<LeaseAnswer> lease_in(const http::Response& response) {
+    Result<LeaseAnswer> answer = json::read_lease_answer(response.body);
+    if (!answer)
+        return Error{Code::unavailable, "the leader's answer about the lease: " + answer.error().message};
+    return answer;
 }
 
 std::string error_in(const http::Response& response) {
@@ -72,6 +85,7 @@ Result<http::Response> LeaderClient::send(const Call& call, const std::stop_toke
     const int status = response.value().status;
     if (status == not_modified && call.known > 0) return Error{Code::missing, "nothing changed"};
     if (status == 401 || status == 403) return Error{Code::denied, error_in(response.value())};
+    if (status == 409) return Error{Code::conflict, error_in(response.value())};
     if (status >= 500) return Error{Code::unavailable, error_in(response.value())};
     if (status < 200 || status > 299) return Error{Code::invalid, error_in(response.value())};
     return response;
@@ -156,19 +170,65 @@ Result<std::string> LeaderClient::munge_key(const std::stop_token& stop) {
     return key;
 }
 
-Result<void> LeaderClient::set_containers(bool on, const std::stop_token& stop) {
+Result<void> LeaderClient::change_settings(const Value& change, const std::stop_token& stop) {
     if (address_.admin_token_file.empty()) {
         return Error{
             Code::denied,
             "this machine has no admin token (--admin-token-file); do it where the leader runs, or in "
             "llmgw's settings"};
     }
-    Value change(Value::Object{});
-    change.set("containers", on);
     const Result<http::Response> response =
         send({"PATCH", "/slurm/v1/settings", json::dump(change), address_.admin_token_file}, stop);
     if (!response) return response.error();
     return {};
+}
+
+Result<void> LeaderClient::set_containers(bool on, const std::stop_token& stop) {
+    Value change(Value::Object{});
+    change.set("containers", on);
+    return change_settings(change, stop);
+}
+
+Result<void> LeaderClient::set_lent(const std::vector<std::string>& add,
+                                    const std::vector<std::string>& remove,
+                                    const std::optional<Reclaim>& reclaim, const std::stop_token& stop) {
+    Value lent{Value::Object{}};
+    lent.set("add", Value::Array(add.begin(), add.end()));
+    lent.set("remove", Value::Array(remove.begin(), remove.end()));
+    Value change;
+    change.set("lent", std::move(lent));
+    if (reclaim) change.set("reclaim", json::value_of(*reclaim));
+    return change_settings(change, stop);
+}
+
+Result<LeaseAnswer> LeaderClient::send_lease(const std::string& method, const std::string& node,
+                                             const LeaseRequest& request, const std::stop_token& stop) {
+    const Result<http::Response> response =
+        send({method, lease_path(node), json::text_of(request), address_.token_file}, stop);
+    if (!response) return response.error();
+    return lease_in(response.value());
+}
+
+Result<LeaseAnswer> LeaderClient::ask_lease(const std::string& node, const std::string& lease,
+                                            std::uint64_t generation, const std::stop_token& stop) {
+    return send_lease("POST", node, {lease, generation}, stop);
+}
+
+Result<LeaseAnswer> LeaderClient::give_back_lease(const std::string& node, const std::string& lease,
+                                                  std::uint64_t generation, const std::stop_token& stop) {
+    return send_lease("DELETE", node, {lease, generation}, stop);
+}
+
+Result<std::optional<LeaseAnswer>> LeaderClient::lease(const std::string& node, std::uint64_t seen_revision,
+                                                       std::chrono::seconds wait,
+                                                       const std::stop_token& stop) {
+    const Result<http::Response> response =
+        send({"GET", lease_path(node), "", address_.token_file, seen_revision, wait}, stop);
+    if (!response && response.error().code == Code::missing) return std::optional<LeaseAnswer>();
+    if (!response) return response.error();
+    Result<LeaseAnswer> answer = lease_in(response.value());
+    if (!answer) return answer.error();
+    return std::optional(std::move(answer).value());
 }
 
 }  // namespace llmgw::service

@@ -2,14 +2,19 @@
 // worker.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/accounts.hpp"
+#include "core/lease.hpp"
 #include "core/report.hpp"
 #include "core/result.hpp"
 #include "core/settings.hpp"
+#include "core/value.hpp"
 #include "http/client.hpp"
 
 namespace llmgw::service {
@@ -51,6 +56,21 @@ class LeaderClient {
     Result<std::string> munge_key(const std::stop_token& stop);
     // With the admin token.
     Result<void> set_containers(bool on, const std::stop_token& stop);
+    // With the admin token. `reclaim` is for the nodes in `remove`.
+    Result<void> set_lent(const std::vector<std::string>& add, const std::vector<std::string>& remove,
+                          const std::optional<Reclaim>& reclaim, const std::stop_token& stop);
+
+    // Asks llmgw for the node, or for how far it is. conflict: the leader knows a later generation, or
+    // another lease of this one; lease() says which. unavailable: also an answer that makes no sense.
+    Result<LeaseAnswer> ask_lease(const std::string& node, const std::string& lease, std::uint64_t generation,
+                                  const std::stop_token& stop);
+    // Errors as above.
+    Result<LeaseAnswer> give_back_lease(const std::string& node, const std::string& lease,
+                                        std::uint64_t generation, const std::stop_token& stop);
+    // Waits until the revision is another than `seen_revision` (0: answers at once). Nothing: it is the same
+    // after `wait`. Never conflict.
+    Result<std::optional<LeaseAnswer>> lease(const std::string& node, std::uint64_t seen_revision,
+                                             std::chrono::seconds wait, const std::stop_token& stop);
 
   private:
     struct Call {
@@ -62,6 +82,9 @@ class LeaderClient {
         std::chrono::seconds wait{0};
     };
     Result<http::Response> send(const Call& call, const std::stop_token& stop);
+    Result<LeaseAnswer> send_lease(const std::string& method, const std::string& node,
+                                   const LeaseRequest& request, const std::stop_token& stop);
+    Result<void> change_settings(const Value& change, const std::stop_token& stop);
 
     LeaderAddress address_;
     http::Client client_;

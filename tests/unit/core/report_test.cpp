@@ -65,6 +65,29 @@ TEST(Report, IsSilentByTheLeadersClock) {
     EXPECT_FALSE(is_silent({good(), 1000}, 900));
 }
 
+TEST(Report, lending_has_a_known_phase_and_few_words) {
+    MachineReport report = good();
+    for (const std::string_view phase : lending_phases) {
+        report.lending = LendingReport{std::string(phase), limits::lease_generation, 0, {}, false};
+        EXPECT_TRUE(check_report(report).ok()) << phase;
+    }
+    report.lending->waiting.assign(limits::lending_waiting, std::string(limits::lending_waiting_bytes, 'w'));
+    EXPECT_TRUE(check_report(report).ok());
+    const auto refused = [&](const auto& change) {
+        MachineReport wrong = report;
+        change(*wrong.lending);
+        return check_report(wrong).error().code;
+    };
+    EXPECT_EQ(refused([](LendingReport& lending) { lending.phase = "lent"; }), Code::invalid);
+    EXPECT_EQ(refused([](LendingReport& lending) { lending.phase = ""; }), Code::invalid);
+    EXPECT_EQ(refused([](LendingReport& lending) { ++lending.generation; }), Code::invalid);
+    EXPECT_EQ(refused([](LendingReport& lending) { lending.since = -1; }), Code::invalid);
+    EXPECT_EQ(refused([](LendingReport& lending) { lending.waiting.emplace_back("one more"); }),
+              Code::too_large);
+    EXPECT_EQ(refused([](LendingReport& lending) { lending.waiting[0] += 'w'; }), Code::too_large);
+    EXPECT_EQ(refused([](LendingReport& lending) { lending.waiting[0] = "a\x1b[2J"; }), Code::invalid);
+}
+
 TEST(Report, users_are_numbers_in_order) {
     MachineReport report = good();
     for (const char* users : {"", "200000", "200000-200499,200501"}) {

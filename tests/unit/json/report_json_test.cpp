@@ -71,6 +71,61 @@ TEST(ReportJson, RefusesHardwareThatIsNone) {
     EXPECT_FALSE(with("null").ok());
 }
 
+TEST(ReportJson, CarriesLending) {
+    MachineReport with = report();
+    with.lending = LendingReport{"emptying", 7, 1'700'000'000, {"job 12 of ann", "GPU 0: nvidia-smi"}, true};
+    const std::string said = text_of(with);
+    EXPECT_NE(
+        said.find(
+            R"("lending":{"phase":"emptying","generation":7,"since":1700000000,"waiting":["job 12 of ann","GPU 0: nvidia-smi"],"fence":true}})"),
+        std::string::npos)
+        << said;
+    EXPECT_EQ(read_report(said).value(), with);
+}
+
+TEST(ReportJson, RefusesLendingThatIsNone) {
+    const std::string good = R"({"phase":"asking","generation":0,"since":0,"waiting":["w"],"fence":false})";
+    const auto with = [](const std::string& lending) {
+        return read_report(R"({"lending":)" + lending + "," + std::string(text).substr(1));
+    };
+    EXPECT_TRUE(with(good).ok()) << with(good).error().message;
+    for (const auto& [part, other] : {std::pair{R"("asking")", R"("lent")"},
+                                      {R"("asking")", "1"},
+                                      {R"("generation":0)", R"("generation":-1)"},
+                                      {R"("generation":0)", R"("generation":9007199254740992)"},
+                                      {R"("generation":0)", R"("generation":1.0)"},
+                                      {R"("since":0,)", ""},
+                                      {R"(["w"])", R"("w")"},
+                                      {R"(["w"])", "[1]"},
+                                      {"false", "0"}}) {
+        std::string wrong = good;
+        wrong.replace(wrong.find(part), std::string(part).size(), other);
+        EXPECT_FALSE(with(wrong).ok()) << wrong;
+    }
+    EXPECT_FALSE(with("null").ok());
+}
+
+// The check of each part must not let through what is then too large as a whole.
+TEST(ReportJson, HasRoomForEverythingThatAReportMayHave) {
+    MachineReport most = report();
+    most.name = std::string(limits::name_bytes, 'n');
+    most.reason = std::string(limits::message_bytes, '"');
+    most.boot = most.helper = std::string(limits::report_word_bytes, '"');
+    most.versions.clear();
+    for (std::size_t i = 0; i < limits::report_versions; ++i) {
+        const std::string number = std::to_string(i);
+        most.versions[std::string(limits::name_bytes - number.size(), 'v') + number] =
+            std::string(limits::report_word_bytes, '"');
+    }
+    for (int i = 0; i < 1000; ++i) most.users += (i > 0 ? "," : "") + std::to_string(200000 + 2 * i);
+    most.hardware = NodeHardware{4096, 1, 64, 64, 1, limits::hardware_memory_mb, {}};
+    for (std::uint32_t i = 0; i < limits::hardware_gpus; ++i) most.hardware->gpus.push_back(60000 + i);
+    most.lending = LendingReport{"handing-back", limits::lease_generation, 1, {}, true};
+    most.lending->waiting.assign(limits::lending_waiting, std::string(limits::lending_waiting_bytes, '"'));
+    ASSERT_TRUE(check_report(most).ok()) << check_report(most).error().message;
+    EXPECT_EQ(read_report(text_of(most)).value(), most);
+}
+
 TEST(ReportJson, PassesOverKeysOfANewerHelper) {
     EXPECT_EQ(read_report(R"({"later":[1],)" + std::string(text).substr(1)).value(), report());
 }

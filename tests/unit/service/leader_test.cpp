@@ -174,6 +174,40 @@ TEST_F(LyingLeader, is_answered_with_the_right_kind_of_error) {
     EXPECT_EQ(refused(302, ""), (Error{Code::invalid, "the leader answered 302"}));
 }
 
+TEST_F(LyingLeader, is_not_believed_that_a_node_is_free) {
+    LeaderClient client(address);
+    const std::string good =
+        R"({"revision":3,"state":"free","lease":"a","generation":2,"replicas":0,"reason":""})";
+    liar.status = 200;
+    liar.body = good;
+    const LeaseAnswer free{3, "free", "a", 2, 0, "", {}};
+    EXPECT_EQ(client.ask_lease("n1", "a", 2, {}).value(), free);
+    EXPECT_EQ(client.lease("n1", 0, std::chrono::seconds(1), {}).value(), free);
+    for (const auto& [part, other] : {std::pair{R"("free")", R"("freed")"},
+                                      {R"("state":"free",)", ""},
+                                      {R"("replicas":0)", R"("replicas":1)"},
+                                      {R"("replicas":0)", R"("replicas":"0")"},
+                                      {"}", ""}}) {
+        liar.body = good;
+        liar.body.replace(liar.body.find(part), std::string(part).size(), other);
+        EXPECT_EQ(client.ask_lease("n1", "a", 2, {}).error().code, Code::unavailable) << liar.body;
+        EXPECT_EQ(client.give_back_lease("n1", "a", 2, {}).error().code, Code::unavailable) << liar.body;
+        EXPECT_EQ(client.lease("n1", 0, std::chrono::seconds(1), {}).error().code, Code::unavailable)
+            << liar.body;
+    }
+    liar.body = R"({"error":"generation 9 is known","generation":9})";
+    liar.status = 409;
+    EXPECT_EQ(client.ask_lease("n1", "a", 2, {}).error(),
+              (Error{Code::conflict, "the leader answered 409: generation 9 is known"}));
+}
+
+TEST_F(LyingLeader, says_that_nothing_changed_of_a_lease) {
+    liar.status = 304;
+    liar.body = "";
+    EXPECT_EQ(LeaderClient(address).lease("n1", 3, std::chrono::seconds(1), {}).value(), std::nullopt);
+    EXPECT_EQ(LeaderClient(address).lease("n1", 0, std::chrono::seconds(1), {}).error().code, Code::invalid);
+}
+
 TEST_F(LyingLeader, says_that_nothing_changed_only_to_who_asked_for_that) {
     EXPECT_EQ(refused(304, "", 7).code, Code::missing);
     EXPECT_EQ(refused(304, "", 0), (Error{Code::invalid, "the leader answered 304"}));
