@@ -36,6 +36,8 @@ struct LeaseAnswer {
     std::optional<Reclaim> reclaim;
 
     bool operator==(const LeaseAnswer&) const = default;
+    // llmgw starts no replica there until it is given back.
+    [[nodiscard]] bool held() const { return state == "draining" || state == "free"; }
 };
 
 // A letter or digit, then up to 63 of letters, digits, `_ . -`.
