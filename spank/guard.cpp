@@ -11,6 +11,7 @@
 #include "core/container_request.hpp"
 #include "core/shown.hpp"
 #include "core/text.hpp"
+#include "fence.hpp"
 #include "node_fitness.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/loaded_object.hpp"
@@ -174,6 +175,7 @@ void verify_after_pyxis(spank_t task) {
 Arguments parse_arguments(int count, char* const* words) {
     Arguments arguments;
     constexpr std::string_view run_directory = "run_dir=";
+    constexpr std::string_view state_directory = "state_dir=";
     constexpr std::string_view enroot = "enroot=";
     for (int i = 0; i < count; ++i) {
         const std::string_view word = words[i] == nullptr ? "" : words[i];
@@ -183,6 +185,8 @@ Arguments parse_arguments(int count, char* const* words) {
             arguments.alone = true;
         } else if (word.starts_with(run_directory)) {
             arguments.run_directory = word.substr(run_directory.size());
+        } else if (word.starts_with(state_directory)) {
+            arguments.state_directory = word.substr(state_directory.size());
         } else if (word.starts_with(enroot)) {
             arguments.enroot = word.substr(enroot.size());
         } else {
@@ -228,6 +232,12 @@ void mark_job(spank_t job) {
 }
 
 void admit_task(spank_t task, const Arguments& arguments) {
+    // Asked again here, where the step can be seen on the machine: so a look at the machine and the closing
+    // of the fence can't miss each other.
+    if (!arguments.verify) {
+        if (const std::optional<std::string> reason = fenced(arguments))
+            refuse(task, "llmgw: step refused on " + node_name(task) + ": " + *reason);
+    }
     if (is_extern_step(task)) return;
     if (arguments.verify) {
         verify_after_pyxis(task);

@@ -13,6 +13,7 @@ struct Arguments {
     bool verify = false;  // this line stands behind pyxis's and checks where the task ended up
     bool alone = false;   // there is no helper: don't ask for its node file
     std::string run_directory = "/run/llmgw-slurm";
+    std::string state_directory = "/var/lib/llmgw-slurm";
     std::string enroot = "/usr/bin/enroot";  // looked at only when alone
 };
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "core/boundary.hpp"
+#include "fence.hpp"
 #include "guard.hpp"
 
 using namespace llmgw;
@@ -43,6 +44,15 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char** words) {
         const spank_context_t context = spank_context();
         const bool client = context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR;
         if (client && !guard::parse_arguments(count, words).verify) guard::mark_job(spank);
+        return proceed;
+    });
+}
+
+// A failure of our own lets the job go on: each of its tasks is asked about again.
+int slurm_spank_job_prolog(spank_t, int count, char** words) {
+    return contained("slurm_spank_job_prolog", proceed, report, [&] {
+        const guard::Arguments arguments = guard::parse_arguments(count, words);
+        if (!arguments.verify) guard::stop_at_fence(arguments);
         return proceed;
     });
 }

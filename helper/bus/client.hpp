@@ -4,7 +4,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/lease.hpp"
 #include "core/result.hpp"
 
 namespace llmgw::bus {
@@ -20,5 +22,11 @@ Result<std::string> call_helper(const HelperAddress& helper, const std::string& 
 Result<std::string> call_helper(const HelperAddress& helper, const std::string& method, bool argument);
 Result<std::string> call_helper(const HelperAddress& helper, const std::string& method,
                                 const std::string& argument);
+
+// SetLent: nodes to lend, and to take back.
+Result<std::string> call_set_lent(const HelperAddress& helper, const std::vector<std::string>& add,
+                                  const std::vector<std::string>& remove,
+                                  const std::optional<Reclaim>& reclaim);
+Result<std::string> call_set_fence(const HelperAddress& helper, const std::string& node, bool on);
 
 }  // namespace llmgw::bus

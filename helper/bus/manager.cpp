@@ -122,6 +122,17 @@ int handle(sd_bus_message* message, void* data, sd_bus_error* error, Who who, Bo
     });
 }
 
+Result<std::vector<std::string>> read_strings(sd_bus_message* message) {
+    int result = ::sd_bus_message_enter_container(message, 'a', "s");
+    std::vector<std::string> strings;
+    const char* text = nullptr;
+    while (result >= 0 && (result = ::sd_bus_message_read(message, "s", &text)) > 0)
+        strings.emplace_back(text);
+    if (result >= 0) result = ::sd_bus_message_exit_container(message);
+    if (result < 0) return Error{Code::invalid, "a list of strings is wanted"};
+    return strings;
+}
+
 int describe(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
     return handle(message, data, error, Who::everyone, [](ManagerPort& port, Answer<std::string> answer) {
         port.describe(std::move(answer));
@@ -151,6 +162,33 @@ int recheck(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
     return handle(message, data, error, Who::admins, [](ManagerPort& port, Answer<std::string> answer) {
         port.recheck(std::move(answer));
         return 0;
+    });
+}
+
+// Signature asasxs: nodes to lend, nodes to take back, a deadline for the latter (unix time; 0: none), what
+// then.
+int set_lent(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
+    return handle(message, data, error, Who::admins, [&](ManagerPort& port, Answer<std::string> answer) {
+        const Result<std::vector<std::string>> add = read_strings(message);
+        const Result<std::vector<std::string>> remove = read_strings(message);
+        std::int64_t deadline = 0;
+        const char* then = nullptr;
+        const int result = ::sd_bus_message_read(message, "xs", &deadline, &then);
+        if (!add || !remove || result < 0) return -EINVAL;
+        std::optional<Reclaim> reclaim;
+        if (deadline != 0) reclaim = Reclaim{deadline, then};
+        port.set_lent(add.value(), remove.value(), reclaim, std::move(answer));
+        return 0;
+    });
+}
+
+int set_fence(sd_bus_message* message, void* data, sd_bus_error* error) noexcept {
+    return handle(message, data, error, Who::admins, [&](ManagerPort& port, Answer<std::string> answer) {
+        const char* node = nullptr;
+        int on = 0;
+        const int result = ::sd_bus_message_read(message, "sb", &node, &on);
+        if (result >= 0) port.set_fence(node, on != 0, std::move(answer));
+        return result;
     });
 }
 
@@ -228,6 +266,10 @@ const sd_bus_vtable vtable[] = {
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Recheck", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", message), recheck,
                             SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("SetLent", SD_BUS_ARGS("as", lend, "as", reclaim, "x", deadline, "s", then),
+                            SD_BUS_RESULT("s", message), set_lent, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("SetFence", SD_BUS_ARGS("s", node, "b", on), SD_BUS_RESULT("s", message),
+                            set_fence, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Plan", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json), plan,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Doctor", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json), doctor,

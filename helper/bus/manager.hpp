@@ -7,10 +7,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "bus/event_loop.hpp"
 #include "bus/job_objects.hpp"
+#include "core/lease.hpp"
 #include "core/result.hpp"
 
 namespace llmgw::bus {
@@ -33,6 +36,10 @@ class ManagerPort : public JobSource {
     virtual void set_containers(bool on, Answer<std::string> answer) = 0;
     virtual void set_gate(const std::string& mode, Answer<std::string> answer) = 0;
     virtual void recheck(Answer<std::string> answer) = 0;
+    // Nodes to lend, and to take back; `reclaim` is for the latter.
+    virtual void set_lent(std::vector<std::string> add, std::vector<std::string> remove,
+                          std::optional<Reclaim> reclaim, Answer<std::string> answer) = 0;
+    virtual void set_fence(const std::string& node, bool on, Answer<std::string> answer) = 0;
     virtual void plan(bool thorough, Answer<std::string> answer) = 0;  // JSON, docs/dbus.md
     // The job that does it: the one under way, or a new one.
     virtual Result<std::uint32_t> apply() = 0;

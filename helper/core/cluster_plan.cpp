@@ -254,7 +254,7 @@ Step told_step(const Sources& from, const SlurmConfig& wanted) {
                       {action::TellSlurm{restart, wanted.text()}});
 }
 
-// ---- whose a node is: the lending, which records who has it, takes the place of this part
+// ---- whose a node is says its own helper (core/lending.hpp); nodes that leave have none that does
 
 bool drained_by_others(const SlurmNode& node) {
     // Down for a reason of Slurm's own, it would come back undrained.
@@ -264,32 +264,18 @@ bool drained_by_others(const SlurmNode& node) {
 }
 
 Step nodes_step(const Sources& from) {
-    Step made = step("node-drains", "keep llmgw's nodes drained");
+    Step made = step("node-drains", "drain nodes that leave");
     if (!from.cluster.nodes) {
         return is_missing(std::move(made), "slurmctld does not answer: " + from.cluster.nodes.error().message,
                           {});
     }
     std::vector<std::string> drain;
-    std::vector<std::string> undrain;
     for (const SlurmNode& node : from.cluster.nodes.value()) {
-        const bool lent = from.settings.runs_slurmd(node.name) && from.settings.is_lent(node.name);
-        if (!lent && !node.is("DRAIN") && !drained_by_others(node)) drain.push_back(node.name);
-        if (lent && node.drained_by_us()) undrain.push_back(node.name);
+        if (!from.settings.runs_slurmd(node.name) && !node.is("DRAIN") && !drained_by_others(node))
+            drain.push_back(node.name);
     }
-    if (drain.empty() && undrain.empty())
-        return is_done(std::move(made),
-                       "nodes that are not lent are drained, and no drain of ours is on others");
-    Actions apply;
-    std::vector<std::string> words;
-    if (!drain.empty()) {
-        apply.emplace_back(action::DrainNodes{drain, true});
-        words.push_back("to drain: " + join(drain, ", "));
-    }
-    if (!undrain.empty()) {
-        apply.emplace_back(action::DrainNodes{undrain, false});
-        words.push_back("lent: " + join(undrain, ", "));
-    }
-    return is_missing(std::move(made), join(words, "; "), apply);
+    if (drain.empty()) return is_done(std::move(made), "no job starts on nodes that leave");
+    return is_missing(std::move(made), "to drain: " + join(drain, ", "), {action::DrainNodes{drain}});
 }
 
 // ----
@@ -367,7 +353,7 @@ Step empty_step(const Sources& from) {
     }
     if (!open.empty())
         return is_missing(std::move(made), "jobs could still start on " + join(open, ", "),
-                          {action::DrainNodes{open, true}});
+                          {action::DrainNodes{open}});
     if (busy.empty()) return is_done(std::move(made), "no job runs");
     return is_missing(
         std::move(made),

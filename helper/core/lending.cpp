@@ -7,7 +7,6 @@
 namespace llmgw {
 namespace {
 
-constexpr std::string_view drain_text = "llmgw: not lent to Slurm";
 constexpr std::string_view lease_begin = " [lease ";
 
 using Phase = LendingPhase;
@@ -193,14 +192,14 @@ LendingDecision handing_back(const Case& at) {
 }  // namespace
 
 std::string drain_reason(std::uint64_t generation) {
-    std::string reason(drain_text);
+    std::string reason(our_drain);
     if (generation > 0) reason += std::string(lease_begin) + std::to_string(generation) + "]";
     return reason;
 }
 
 std::optional<std::uint64_t> generation_of_reason(std::string_view reason) {
-    if (reason == drain_text) return 0;
-    const std::size_t digits = drain_text.size() + lease_begin.size();
+    if (reason == our_drain) return 0;
+    const std::size_t digits = our_drain.size() + lease_begin.size();
     if (reason.size() <= digits) return std::nullopt;
     std::uint64_t generation = 0;
     std::from_chars(reason.data() + digits, reason.data() + reason.size(), generation);

@@ -18,7 +18,8 @@
 
 namespace llmgw {
 
-// The reason that our drains have in Slurm. Generation 0: from before there was a lease.
+// The reason that our drains have in Slurm, from before there was a lease, and with its generation.
+inline constexpr std::string_view our_drain = "llmgw: not lent to Slurm";
 std::string drain_reason(std::uint64_t generation);
 // The generation of a reason that is exactly one of ours.
 std::optional<std::uint64_t> generation_of_reason(std::string_view reason);

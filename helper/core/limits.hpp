@@ -208,4 +208,13 @@ inline constexpr std::size_t lease_bytes = 8 * 1024;
 inline constexpr std::size_t lending_waiting = 16;
 inline constexpr std::size_t lending_waiting_bytes = 256;
 
+// Lending. How long one question to slurmctld may take: it answers in milliseconds, is busy for seconds, or
+// is down, and then libslurm itself tries for some.
+inline constexpr std::chrono::seconds slurm_answer{10};
+// Record changes and effects in a row: from llmgw's to Slurm's and back are some ten. More is a loop, which
+// waits.
+inline constexpr int lending_steps = 40;
+// How long the guard holds a job's start back while the helper sends the job away: a drain and a requeue.
+inline constexpr std::chrono::seconds fence_wait{30};
+
 }  // namespace llmgw::limits

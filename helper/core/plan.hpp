@@ -100,8 +100,7 @@ struct TellSlurm {
     bool operator==(const TellSlurm&) const = default;
 };
 struct DrainNodes {
-    std::vector<std::string> nodes;
-    bool drain = false;  // else undrain; either with our reason
+    std::vector<std::string> nodes;  // with our reason
     bool operator==(const DrainNodes&) const = default;
 };
 

@@ -1,4 +1,5 @@
-// Errors as values. Our code does not throw; a caller adds context in front of a message and never rewords it.
+// Errors as values. Our code does not throw; a caller adds context in front of a message and never rewords
+// it.
 #pragma once
 
 #include <string>

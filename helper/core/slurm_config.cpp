@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/lending.hpp"
 #include "core/slurmd_view.hpp"
 #include "core/text.hpp"
 

@@ -15,9 +15,6 @@
 
 namespace llmgw {
 
-// The reason of every drain of ours. What is drained for another reason is somebody else's.
-inline constexpr std::string_view our_drain = "llmgw: not lent to Slurm";
-
 struct SlurmConfig {
     std::string slurm_conf;
     std::string cgroup_conf;

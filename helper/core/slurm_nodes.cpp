@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/slurm_config.hpp"
 #include "core/text.hpp"
 
 namespace llmgw {
@@ -30,10 +29,6 @@ std::string reason_of(std::string_view line) {
 
 bool SlurmNode::is(std::string_view flag) const {
     return std::find(state.begin(), state.end(), flag) != state.end();
-}
-
-bool SlurmNode::drained_by_us() const {
-    return is("DRAIN") && reason == our_drain;
 }
 
 std::vector<SlurmNode> parse_slurm_nodes(std::string_view text) {

@@ -18,7 +18,6 @@ struct SlurmNode {
     [[nodiscard]] bool is(std::string_view flag) const;
     // Has a job, or one that is ending.
     [[nodiscard]] bool busy() const { return cpus_in_use > 0 || is("COMPLETING"); }
-    [[nodiscard]] bool drained_by_us() const;
 };
 
 // 22.05 to 26.05. Lines that are no node's are passed over.

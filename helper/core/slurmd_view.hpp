@@ -20,6 +20,7 @@ struct SlurmdFacts {
     bool replaced = false;           // its program was replaced since it started (an upgrade)
     bool from_controller = false;    // configless: it reads a copy that it fetched
     bool serves_configless = false;  // the configuration that it reads lets slurmctld give it to others
+    std::string conf;                // its slurm.conf
     std::string plugstack;           // the main file that it and its steps read
     std::string spool_dir;           // SlurmdSpoolDir, with %n and %h expanded
     std::vector<std::string> steps;  // that run now: "4711.0", "4711.batch"

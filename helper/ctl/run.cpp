@@ -19,6 +19,9 @@ int run(int argc, const char* const* argv, Context& context) {
         add_containers(app, context);
         add_gate(app, context);
         add_recheck(app, context);
+        add_lend(app, context);
+        add_reclaim(app, context);
+        add_fence(app, context);
         add_plan(app, context);
         add_apply(app, context);
         add_doctor(app, context);

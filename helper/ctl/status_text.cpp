@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 #include "ctl/answer.hpp"
 
@@ -64,7 +66,53 @@ std::string table(const Value& status) {
     return text;
 }
 
+std::string clock_of(std::int64_t seconds) {
+    const std::time_t then = seconds;
+    const std::time_t now = ::time(nullptr);
+    std::tm parts{};
+    ::localtime_r(&then, &parts);
+    constexpr std::int64_t half_a_day = 12 * 3600;
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), now - seconds < half_a_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M",
+                  &parts);
+    return text.data();
+}
+
+// Who has each node, since when, and what a change of that waits for.
+std::string lending_table(const Value& status) {
+    std::string text;
+    std::size_t width = std::string_view("NODE").size();
+    for (const Value& machine : machines_of(status))
+        width = std::max(width, columns(text_at(machine, "name")));
+    for (const Value& machine : machines_of(status)) {
+        if (const Value* lending = machine.find("lending"))
+            text += fmt::format("{:<{}}  {}\n", text_at(machine, "name"), width, lending_text(*lending));
+    }
+    return text.empty() ? text : fmt::format("\n{:<{}}  {}\n", "NODE", width, "WHOSE") + text;
+}
+
 }  // namespace
+
+std::string lending_text(const Value& lending) {
+    const std::string phase = text_at(lending, "phase");
+    const std::string whose = phase == "gateway"    ? "llmgw's"
+                              : phase == "slurm"    ? "Slurm's"
+                              : phase == "asking"   ? "llmgw's, asked for"
+                              : phase == "checking" ? "nobody's, being looked at before Slurm has it"
+                              : phase == "emptying" ? "Slurm's, being emptied"
+                                                    : "nobody's, being given back to llmgw";
+    std::string text = fmt::format("{}, since {}", whose, clock_of(number_at(lending, "since")));
+    if (!flag_at(lending, "fence")) text += ", fence off";
+    const Value* waiting = lending.find("waiting");
+    if (waiting == nullptr || waiting->array() == nullptr) return text;
+    const char* before = ": ";
+    for (const Value& each : *waiting->array()) {
+        if (each.text() == nullptr) continue;
+        text += before + *each.text();
+        before = "; ";
+    }
+    return text;
+}
 
 std::string status_text(const Value& status) {
     std::string text;
@@ -99,7 +147,9 @@ std::string status_text(const Value& status) {
     if (const std::string error = text_at(status, "machines_error"); !error.empty()) {
         return text + fmt::format("other machines: {}\n", error);
     }
-    if (!machines_of(status).empty()) text += "\n" + table(status);
+    if (const std::string problem = text_at(status, "lending_problem"); !problem.empty())
+        text += fmt::format("lending: {}\n", problem);
+    if (!machines_of(status).empty()) text += "\n" + table(status) + lending_table(status);
     return text;
 }
 

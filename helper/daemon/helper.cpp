@@ -37,6 +37,22 @@ std::string clock_text(std::int64_t seconds) {
     return text.data();
 }
 
+const LendingReport* lending_of(const KnownMachines& machines, const std::string& name) {
+    for (const KnownMachine& machine : machines.machines) {
+        if (machine.report.name == name) return machine.report.lending ? &*machine.report.lending : nullptr;
+    }
+    return nullptr;
+}
+
+Value value_of(const LendingReport& lending) {
+    Value waiting(Value::Array{});
+    for (const std::string& text : lending.waiting) waiting.add(text);
+    Value value(Value::Object{});
+    value.set("phase", lending.phase).set("generation", lending.generation).set("since", lending.since);
+    value.set("waiting", waiting).set("fence", lending.fence);
+    return value;
+}
+
 std::vector<std::string> names_of(const KnownMachines& machines) {
     std::vector<std::string> names;
     for (const KnownMachine& machine : machines.machines) names.push_back(machine.report.name);
@@ -46,7 +62,7 @@ std::vector<std::string> names_of(const KnownMachines& machines) {
 }  // namespace
 
 Helper::Helper(Options options, WantedVersions wanted, service::SetupPort* setup, bus::EventLoop& loop,
-               Mailbox& mailbox, service::Users* users)
+               Mailbox& mailbox, service::Users* users, service::Lending* lending)
     : options_(std::move(options)),
       wanted_(std::move(wanted)),
       loop_(loop),
@@ -54,10 +70,15 @@ Helper::Helper(Options options, WantedVersions wanted, service::SetupPort* setup
       port_(setup),
       gate_(options_.run_dir, options_.state_dir),
       setup_(setup, options_.state_dir, mailbox, job_events()),
-      users_(users, options_.leader, options_.paths.machine, options_.run_dir, mailbox, [this] {
+      users_(users, options_.leader, options_.paths.machine, options_.run_dir, mailbox,
+             [this] {
+                 publish();
+                 publish_users();
+                 setup_.may_work_now();
+                 listeners_.status_changed();
+             }),
+      lending_(lending, options_.leader, options_.paths.machine, mailbox, [this] {
           publish();
-          publish_users();
-          setup_.may_work_now();
           listeners_.status_changed();
       }) {}
 
@@ -117,6 +138,7 @@ void Helper::on_checked(const service::Gathered& gathered, const std::string& sh
                         const bus::Answer<std::string>& answer) {
     if (shared_problem != shared_problem_ && !shared_problem.empty()) log(Level::warning, shared_problem);
     shared_problem_ = shared_problem;
+    lending_.unfit_is(shared_problem_);
     check_ = check_machine(gathered.facts, wanted_, LLMGW_VERSION);
     const Result<void> watched = loop_.watch_directories(gathered.watch, [this] { look_again(); });
     if (!watched) log(Level::warning, watched.error().message);
@@ -142,6 +164,7 @@ void Helper::take_notes(const MachineFacts& facts) {
 MachineCheck Helper::as_shown() const {
     MachineCheck shown = *check_;
     shown.report.users = users_.present();
+    shown.report.lending = lending_.report();
     // Every container has it; one that would wait for it must not start.
     if (!shared_problem_.empty() && !setup_.withdrawn()) shown = not_ready(shown, shared_problem_);
     if (shown.node.ready && !setup_.withdrawn()) return shown;
@@ -229,7 +252,15 @@ void Helper::take_settings(const Settings& settings) {
     update_users();
     update_gate();
     update_setup();
+    update_lending();
     listeners_.status_changed();
+}
+
+void Helper::update_lending() {
+    const ResolvedSettings settings = resolve_settings(*settings_, {options_.paths.machine});
+    const bool member = settings.enabled && settings.runs_slurmd(options_.paths.machine);
+    const bool lent = member && settings.is_lent(options_.paths.machine);
+    lending_.settings_are(member, lent ? WantedOwner::slurm : WantedOwner::gateway);
 }
 
 void Helper::on_machines(const Result<KnownMachines>& answer) {
@@ -333,6 +364,7 @@ std::string Helper::description(const Result<KnownMachines>& machines) const {
     machine_value.set("containers", settings.containers);
     machine_value.set("users", users_.describe());
     machine_value.set("shared_problem", shared_problem_);
+    machine_value.set("lending_problem", lending_.problem());
     if (is_controller()) {
         Value gate(Value::Object{});
         gate.set("mode", text_of(gate_.forced()));
@@ -346,6 +378,8 @@ std::string Helper::description(const Result<KnownMachines>& machines) const {
         for (const MachineStatus& each : readiness.machines) {
             Value entry(Value::Object{});
             entry.set("name", each.name).set("ready", each.ready).set("reason", each.reason);
+            if (const LendingReport* lending = lending_of(known, each.name))
+                entry.set("lending", value_of(*lending));
             list.add(entry);
         }
     } else {
@@ -377,6 +411,31 @@ void Helper::set_containers(bool on, bus::Answer<std::string> answer) {
             done ? Result<std::string>(on ? "containers are switched on" : "containers are switched off")
                  : Result<std::string>(done.error());
         mailbox_.post([answer, said = std::move(said)] { answer(said); });
+    });
+}
+
+void Helper::set_lent(std::vector<std::string> add, std::vector<std::string> remove,
+                      std::optional<Reclaim> reclaim, bus::Answer<std::string> answer) {
+    errands_.submit([this, add = std::move(add), remove = std::move(remove), reclaim,
+                     answer = std::move(answer)](const std::stop_token& stop) {
+        const Result<void> done = service::LeaderClient(options_.leader).set_lent(add, remove, reclaim, stop);
+        Result<std::string> said = done ? Result<std::string>(std::string("the settings say so now"))
+                                        : Result<std::string>(done.error());
+        mailbox_.post([answer, said = std::move(said)] { answer(said); });
+    });
+}
+
+void Helper::set_fence(const std::string& node, bool on, bus::Answer<std::string> answer) {
+    if (node != options_.paths.machine) {
+        return answer(Error{Code::invalid, "this is " + options_.paths.machine +
+                                               "; a node's fence is on that node: say it there"});
+    }
+    lending_.set_fence(on, [this, on, answer](const Result<void>& done) {
+        if (!done) return answer(done.error());
+        update_lending();
+        answer(on ? std::string("the fence is up: no job starts here unless the node is lent")
+                  : std::string("the fence is down: jobs start here whenever Slurm lets them, also while "
+                                "llmgw has the node"));
     });
 }
 

@@ -14,6 +14,7 @@
 #include "core/readiness.hpp"
 #include "daemon/errands.hpp"
 #include "daemon/gate_keeper.hpp"
+#include "daemon/lending_keeper.hpp"
 #include "daemon/mailbox.hpp"
 #include "daemon/options.hpp"
 #include "daemon/setup_jobs.hpp"
@@ -34,9 +35,10 @@ struct Listeners {
 
 class Helper final : public bus::ManagerPort {
   public:
-    // `setup` null: it only looks; `users` null: it makes none. They must outlive the helper.
+    // `setup` null: it only looks; `users` null: it makes none; `lending` null: it lends nothing. They must
+    // outlive the helper.
     Helper(Options options, WantedVersions wanted, service::SetupPort* setup, bus::EventLoop& loop,
-           Mailbox& mailbox, service::Users* users = nullptr);
+           Mailbox& mailbox, service::Users* users = nullptr, service::Lending* lending = nullptr);
     ~Helper() override;
 
     // Called once.
@@ -48,6 +50,9 @@ class Helper final : public bus::ManagerPort {
     void set_containers(bool on, bus::Answer<std::string> answer) override;
     void set_gate(const std::string& mode, bus::Answer<std::string> answer) override;
     void recheck(bus::Answer<std::string> answer) override;
+    void set_lent(std::vector<std::string> add, std::vector<std::string> remove,
+                  std::optional<Reclaim> reclaim, bus::Answer<std::string> answer) override;
+    void set_fence(const std::string& node, bool on, bus::Answer<std::string> answer) override;
     void plan(bool thorough, bus::Answer<std::string> answer) override;
     Result<std::uint32_t> apply() override;
     Result<std::uint32_t> uninstall(bool force) override;
@@ -75,6 +80,7 @@ class Helper final : public bus::ManagerPort {
     void update_gate();
     void update_users();
     void update_setup();
+    void update_lending();
     void publish_users();
     Result<void> publish_gate();
     void load_kept_settings();
@@ -107,6 +113,7 @@ class Helper final : public bus::ManagerPort {
     Errands errands_;
     SetupJobs setup_;
     UsersKeeper users_;
+    LendingKeeper lending_;
     std::optional<Reporter> reporter_;
     std::optional<SettingsWatcher> settings_watcher_;
     std::optional<MachinesWatcher> machines_watcher_;

@@ -13,6 +13,7 @@
 #include "posix/shared_probe.hpp"
 #include "service/config_trial.hpp"
 #include "service/homes_task.hpp"
+#include "service/lending.hpp"
 #include "service/path_check.hpp"
 #include "service/releases.hpp"
 #include "service/setup.hpp"
@@ -50,6 +51,19 @@ service::SetupOptions setup_options(const daemon::Options& options) {
     return setup;
 }
 
+service::LendingOptions lending_options(const daemon::Options& options) {
+    service::LendingOptions lending;
+    lending.machine = options.paths.machine;
+    lending.state_dir = options.state_dir;
+    lending.run_dir = options.run_dir;
+    lending.node_program = options.node_program;
+    lending.slurmd.machine = options.paths.machine;
+    lending.slurmd.slurm_conf = options.paths.slurm_conf_dir + "/slurm.conf";
+    lending.gpus = options.gpus;
+    lending.leader = options.leader;
+    return lending;
+}
+
 Result<void> serve(const daemon::Options& options, const Releases& releases) {
     Result<bus::EventLoop> created = bus::EventLoop::create();
     Result<std::unique_ptr<daemon::Mailbox>> mailbox = daemon::Mailbox::create();
@@ -65,8 +79,10 @@ Result<void> serve(const daemon::Options& options, const Releases& releases) {
     users_options.program = options.paths.inspector;
     service::Users users(users_options, *runner);
     service::Setup setup(setup_options(options), releases, *runner, &users);
+    service::Lending lending(lending_options(options));
+    const bool lends = !options.observe || options.lend;
     daemon::Helper helper(options, releases.wanted(), &setup, loop, letters,
-                          options.observe ? nullptr : &users);
+                          options.observe ? nullptr : &users, lends ? &lending : nullptr);
     Result<bus::Manager> manager = bus::Manager::connect(loop, options.bus_address, options.bus_name, helper);
     if (!manager) return manager.error();
     for (const int signal : {SIGTERM, SIGINT}) {

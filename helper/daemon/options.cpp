@@ -57,6 +57,13 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
         ->check(CLI::Range(1, 86400));
     app.add_flag("--observe", options.observe,
                  "only look at this machine and start a container to prove that others set it up right");
+    app.add_flag("--lend", options.lend, "with --observe: lend this node and take it back all the same");
+    app.add_option("--gpu-device", options.gpus.devices,
+                   "device files of GPUs, as patterns; what has one open holds a GPU");
+    app.add_option("--gpu-allow", options.gpus.allowed,
+                   "programs, by path, that may hold a GPU of an empty node");
+    app.add_option("--node-program", options.node_program,
+                   "llmgw-slurm-node, which asks slurmctld about this node");
     app.add_option("--plugstack", options.paths.plugstack,
                    "plugstack.conf, where it isn't the one that slurmd here reads");
     app.add_option("--slurm-conf-dir", options.paths.slurm_conf_dir, "Slurm's configuration directory");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "posix/gpu_holders.hpp"
 #include "service/fetcher.hpp"
 #include "service/leader.hpp"
 #include "service/machine_facts.hpp"
@@ -23,6 +24,9 @@ struct Options {
     std::string proof_init = LLMGW_LIBEXEC_DIR "/proof-init";
     std::uint32_t build_timeout = 600;  // seconds
     bool observe = false;
+    bool lend = false;  // also when only observing
+    std::string node_program = LLMGW_LIBEXEC_DIR "/llmgw-slurm-node";
+    GpuRules gpus = usual_gpu_rules();
     std::string bus_address;
     std::string bus_name = "org.llmgw.Slurm1";
     std::string inspect_plugin;            // --inspect-plugin: do that and nothing else

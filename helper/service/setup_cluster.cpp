@@ -5,6 +5,7 @@
 
 #include "core/cluster_plan.hpp"
 #include "core/last_words.hpp"
+#include "core/lending.hpp"
 #include "core/limits.hpp"
 #include "core/slurm_config.hpp"
 #include "core/text.hpp"
@@ -110,11 +111,9 @@ Result<void> Setup::tell_slurm(const action::TellSlurm& what, const std::stop_to
 }
 
 Result<void> Setup::drain_nodes(const action::DrainNodes& what, const std::stop_token& stop) {
-    const std::string names = "NodeName=" + join(what.nodes, ",");
-    if (what.drain)
-        return command({scontrol, "update", names, "State=DRAIN", "Reason=" + std::string(our_drain)}, stop);
-    // Slurm 24.11 without accounting keeps the reason, and a drain of its own later would look like ours.
-    return command({scontrol, "update", names, "State=UNDRAIN", "Reason=llmgw: lent to Slurm"}, stop);
+    return command({scontrol, "update", "NodeName=" + join(what.nodes, ","), "State=DRAIN",
+                    "Reason=" + std::string(our_drain)},
+                   stop);
 }
 
 Result<void> Setup::stop_cluster(const Ledger& ledger, const std::stop_token& stop) {

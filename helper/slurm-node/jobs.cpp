@@ -22,8 +22,8 @@ bool is_gone(int error) {
 }
 
 bool is_over(const slurm_job_info_t& job) {
-    const std::uint32_t base = job.job_state & JOB_STATE_BASE;
-    return base >= JOB_COMPLETE && (job.job_state & JOB_COMPLETING) == 0;
+    const std::uint64_t base = job.job_state & job_base;
+    return base >= JOB_COMPLETE && (job.job_state & job_completing) == 0;
 }
 
 std::string login_of(uid_t uid) {
@@ -47,9 +47,9 @@ SlurmJob job_from(const slurm_job_info_t& info) {
 void collect(const Jobs& from, const char* node, std::vector<SlurmJob>& into) {
     for (std::uint32_t i = 0; i < from->record_count; ++i) {
         const slurm_job_info_t& info = from->job_array[i];
-        if (is_over(info) || (info.job_state & JOB_STATE_BASE) == JOB_PENDING) continue;
+        if (is_over(info) || (info.job_state & job_base) == JOB_PENDING) continue;
         if (node != nullptr) {
-            hostlist_t hosts = slurm_hostlist_create(info.nodes == nullptr ? "" : info.nodes);
+            auto hosts = slurm_hostlist_create(info.nodes == nullptr ? "" : info.nodes);
             const bool here = hosts != nullptr && slurm_hostlist_find(hosts, node) >= 0;
             slurm_hostlist_destroy(hosts);
             if (!here) continue;
@@ -64,7 +64,7 @@ Result<std::vector<SlurmJob>> jobs_by_number(const std::vector<std::uint32_t>& n
     std::vector<SlurmJob> jobs;
     for (const std::uint32_t number : numbers) {
         job_info_msg_t* raw = nullptr;
-        if (slurm_load_job(&raw, job_number(number), SHOW_ALL) != SLURM_SUCCESS) {
+        if (slurm_load_job(&raw, job_number(number), show_all) != SLURM_SUCCESS) {
             if (is_gone(errno)) continue;
             return failure(number);
         }
@@ -75,7 +75,7 @@ Result<std::vector<SlurmJob>> jobs_by_number(const std::vector<std::uint32_t>& n
 
 Result<std::vector<SlurmJob>> jobs_on(const std::string& node) {
     job_info_msg_t* raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+    if (slurm_load_jobs(0, &raw, show_all) != SLURM_SUCCESS)
         return Error{Code::unavailable, std::string("jobs: ") + slurm_strerror(errno)};
     std::vector<SlurmJob> jobs;
     collect(Jobs(raw), node.c_str(), jobs);

@@ -19,26 +19,24 @@ bool passing(std::string_view reason) {
 
 NodeInSlurm node_from(const node_info_t& info) {
     NodeInSlurm node;
-    const std::uint32_t base = info.node_state & NODE_STATE_BASE;
+    const std::uint64_t base = info.node_state & state_base;
     const auto has = [&](std::uint64_t flag) { return (info.node_state & flag) != 0; };
     node.reason = info.reason == nullptr ? "" : info.reason;
-    node.drained = has(NODE_STATE_DRAIN);
-    node.kept_by_others = (base == NODE_STATE_DOWN || has(NODE_STATE_FAIL)) && !passing(node.reason);
-    node.idle = base == NODE_STATE_IDLE && !has(NODE_STATE_COMPLETING);
+    node.drained = has(state_drain);
+    node.kept_by_others = (base == NODE_STATE_DOWN || has(state_fail)) && !passing(node.reason);
+    node.idle = base == NODE_STATE_IDLE && !has(state_completing);
     node.registered = base != NODE_STATE_DOWN && base != NODE_STATE_UNKNOWN && base != NODE_STATE_FUTURE &&
-                      !has(NODE_STATE_NO_RESPOND) && !has(NODE_STATE_INVALID_REG) &&
-                      info.slurmd_start_time > 0;
-    node.power_saving =
-        has(NODE_STATE_POWERED_DOWN) || has(NODE_STATE_POWERING_DOWN) || has(NODE_STATE_POWERING_UP);
+                      !has(state_no_respond) && !has(state_invalid_reg) && info.slurmd_start_time > 0;
+    node.power_saving = has(state_power);
     return node;
 }
 
-Result<void> update(const std::string& name, std::uint32_t state, std::string reason) {
+Result<void> update(const std::string& name, std::uint64_t state, std::string reason) {
     update_node_msg_t change;
     slurm_init_update_node_msg(&change);
     std::string names = name;
     change.node_names = names.data();
-    change.node_state = state;
+    change.node_state = static_cast<std::uint32_t>(state);
     change.reason = reason.data();
     if (slurm_update_node(&change) != SLURM_SUCCESS) return failure("node " + name);
     return {};
@@ -49,7 +47,7 @@ Result<void> update(const std::string& name, std::uint32_t state, std::string re
 Result<NodeInSlurm> look_at(const std::string& name) {
     node_info_msg_t* raw = nullptr;
     std::string wanted = name;
-    if (slurm_load_node_single(&raw, wanted.data(), SHOW_ALL) != SLURM_SUCCESS) {
+    if (slurm_load_node_single(&raw, wanted.data(), show_all) != SLURM_SUCCESS) {
         if (errno != ESLURM_INVALID_NODE_NAME) return failure("node " + name);
         NodeInSlurm unknown;
         unknown.known = false;
@@ -67,7 +65,7 @@ Result<void> drain(const std::string& name, std::uint64_t generation) {
     const Result<NodeInSlurm> node = look_at(name);
     if (!node) return node.error();
     if (!node.value().open() || node.value().power_saving) return {};
-    return update(name, NODE_STATE_DRAIN, drain_reason(generation));
+    return update(name, state_drain, drain_reason(generation));
 }
 
 Result<void> undrain(const std::string& name, std::uint64_t generation) {
@@ -78,7 +76,7 @@ Result<void> undrain(const std::string& name, std::uint64_t generation) {
     if (!ours || *ours > generation) {
         return Error{Code::conflict, "node " + name + " is drained by somebody else: " + node.value().reason};
     }
-    return update(name, NODE_STATE_UNDRAIN, std::string(undrain_reason));
+    return update(name, state_undrain, std::string(undrain_reason));
 }
 
 }  // namespace llmgw::slurm_node

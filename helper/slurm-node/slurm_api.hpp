@@ -14,6 +14,24 @@ extern "C" {
 
 namespace llmgw::slurm_node {
 
+// A node's or job's state is a base state and these. Slurm's own names are macros with a cast in them (24.11
+// and later).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+inline constexpr std::uint64_t state_base = NODE_STATE_BASE;
+inline constexpr std::uint64_t state_drain = NODE_STATE_DRAIN;
+inline constexpr std::uint64_t state_undrain = NODE_STATE_UNDRAIN;
+inline constexpr std::uint64_t state_completing = NODE_STATE_COMPLETING;
+inline constexpr std::uint64_t state_fail = NODE_STATE_FAIL;
+inline constexpr std::uint64_t state_no_respond = NODE_STATE_NO_RESPOND;
+inline constexpr std::uint64_t state_invalid_reg = NODE_STATE_INVALID_REG;
+inline constexpr std::uint64_t state_power =
+    NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP;
+inline constexpr std::uint16_t show_all = SHOW_ALL;
+inline constexpr std::uint64_t job_base = JOB_STATE_BASE;
+inline constexpr std::uint64_t job_completing = JOB_COMPLETING;
+#pragma GCC diagnostic pop
+
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 inline slurm_step_id_t job_number(std::uint32_t job) {
     slurm_step_id_t id{};

@@ -201,6 +201,7 @@ SlurmdFacts read_slurmd(const DaemonPlaces& places) {
     facts.started_ns = slurmd.started_ns;
     facts.replaced = slurmd.replaced;
     const std::string file = configuration_of(slurmd, places, facts.from_controller);
+    facts.conf = file;
     const std::string text = configuration_text(file);
     const std::string node = slurmd.arguments.node.empty() ? places.machine : slurmd.arguments.node;
     const bool serves =

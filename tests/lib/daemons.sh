@@ -103,6 +103,9 @@ start_helper() {
         --observe --pyxis "$base/lib/spank_pyxis.so" --enroot-conf-dir "$base/etc/enroot" --own-releases "$base/no-releases.json"
         --proof-init "$LLMGW_BUILD_DIR/helper/proof-init"
         --bus-name "org.llmgw.Slurm1.$1")
+    # Lending drains nodes that are not lent: for the tests of it alone.
+    [[ -z ${LLMGW_LAB_LEND-} || $1 == ctl ]] || options+=(--lend --gpu-device "$base/dev/gpu*"
+        --node-program "$LLMGW_BUILD_DIR/helper/llmgw-slurm-node")
     [[ $1 != ctl ]] || options+=(--admin-token-file "$LAB/leader/token.admin")
     [[ ! -e $releases ]] || options+=(--releases "$releases")
     SLURM_CONF=$base/conf/slurm.conf PATH=$base/bin:$(plain_path) \

@@ -140,7 +140,7 @@ plugstack() {
         empty) guard='' options='' pyxis='' ;;
         *) die "plugstack: no such form: $mode" ;;
     esac
-    [[ ! -e $guard ]] || lines+="optional $guard run_dir=$base/run"$'\n'
+    [[ ! -e $guard ]] || lines+="optional $guard run_dir=$base/run state_dir=$base/state"$'\n'
     [[ ! -e $options ]] || lines+="optional $options"$'\n'
     [[ ! -e $pyxis ]] || lines+="optional $pyxis runtime_path=$base/pyxis"$'\n'
     [[ ! -e $guard ]] || lines+="optional $guard verify run_dir=$base/run"$'\n'

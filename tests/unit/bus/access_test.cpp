@@ -44,6 +44,10 @@ TEST_F(Denied, by_the_policy_are_all_but_root_and_the_group) {
             "ready");
         EXPECT_EQ(call(bus_->address(), default_name, "org.freedesktop.DBus.Peer", "Ping").error, "");
     });
+    test::as_user(test::nobody, {}, [&] {
+        EXPECT_EQ(call_set_lent(helper(), {"n1"}, {}, std::nullopt).error().code, Code::denied);
+        EXPECT_EQ(call_set_fence(helper(), "n1", false).error().code, Code::denied);
+    });
     EXPECT_EQ(calls(), std::vector<std::string>{"describe"});
 }
 
@@ -58,6 +62,8 @@ TEST_F(Denied, by_the_method_are_all_but_root_and_the_group) {
             EXPECT_EQ(said.text, "only root and members of the group llmgw-slurm may do this");
         }
         EXPECT_EQ(call_helper(helper(), "SetGate", std::string("open")).error().code, Code::denied);
+        EXPECT_EQ(call_set_lent(helper(), {"n1"}, {"n2"}, Reclaim{1, "cancel"}).error().code, Code::denied);
+        EXPECT_EQ(call_set_fence(helper(), "n1", false).error().code, Code::denied);
         EXPECT_EQ(ask("Describe").text, "did describe");
     });
     EXPECT_EQ(calls(), std::vector<std::string>{"describe"});

@@ -17,7 +17,11 @@ TEST_F(OnBus, methods_reach_the_port_and_bring_its_answers) {
     EXPECT_EQ(call_helper(helper(), "SetContainers", false).value(), "did containers off");
     EXPECT_EQ(call_helper(helper(), "SetGate", std::string("auto")).value(), "did gate auto");
     EXPECT_EQ(call_helper(helper(), "Recheck").value(), "did recheck");
-    EXPECT_EQ(calls().size(), 5U);
+    EXPECT_EQ(call_set_lent(helper(), {"n1", "n2"}, {}, std::nullopt).value(), "did lend +n1 +n2");
+    EXPECT_EQ(call_set_lent(helper(), {}, {"n3"}, Reclaim{1764541800, "requeue"}).value(),
+              "did lend -n3 1764541800 requeue");
+    EXPECT_EQ(call_set_fence(helper(), "n1", false).value(), "did fence n1 off");
+    EXPECT_EQ(calls().size(), 8U);
 }
 
 TEST_F(OnBus, errors_arrive_as_what_they_are) {
@@ -39,6 +43,7 @@ TEST_F(OnBus, wrong_arguments_are_refused) {
     EXPECT_EQ(ask("SetGate").error, "org.freedesktop.DBus.Error.InvalidArgs");
     EXPECT_EQ(ask("SetContainers", "s", "true").error, "org.freedesktop.DBus.Error.InvalidArgs");
     EXPECT_EQ(ask("Describe", "s", "x").error, "org.freedesktop.DBus.Error.InvalidArgs");
+    EXPECT_EQ(ask("SetLent", "s", "n1").error, "org.freedesktop.DBus.Error.InvalidArgs");
     EXPECT_EQ(ask("Other").error, "org.freedesktop.DBus.Error.UnknownMethod");
     EXPECT_TRUE(calls().empty());
 }

@@ -27,6 +27,17 @@ class Port : public bus::ManagerPort {
         take("gate " + mode, std::move(answer));
     }
     void recheck(bus::Answer<std::string> answer) override { take("recheck", std::move(answer)); }
+    void set_lent(std::vector<std::string> add, std::vector<std::string> remove,
+                  std::optional<Reclaim> reclaim, bus::Answer<std::string> answer) override {
+        std::string what = "lend";
+        for (const std::string& node : add) what += " +" + node;
+        for (const std::string& node : remove) what += " -" + node;
+        if (reclaim) what += " " + std::to_string(reclaim->deadline) + " " + reclaim->then;
+        take(what, std::move(answer));
+    }
+    void set_fence(const std::string& node, bool on, bus::Answer<std::string> answer) override {
+        take("fence " + node + (on ? " on" : " off"), std::move(answer));
+    }
     void plan(bool thorough, bus::Answer<std::string> answer) override {
         take(thorough ? "doctor" : "plan", std::move(answer));
     }

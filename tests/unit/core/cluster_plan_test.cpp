@@ -117,9 +117,9 @@ struct FakeMachine {
             for (const std::string& name : drain->nodes) {
                 SlurmNode& each = *node(name);
                 std::erase(each.state, "DRAIN");
-                each.reason = drain->drain ? std::string(our_drain) : "";
-                if (drain->drain) each.state.emplace_back("DRAIN");
-                did.push_back((drain->drain ? "drain " : "undrain ") + name);
+                each.reason = our_drain;
+                each.state.emplace_back("DRAIN");
+                did.push_back("drain " + name);
             }
         }
     }
@@ -215,7 +215,7 @@ TEST(ClusterPlan, makes_a_controller_of_a_bare_machine_with_all_nodes_drained) {
                                      "slurmctld", "slurm-config", "slurm-reconfigure"}));
     EXPECT_EQ(machine.next(), nullptr);
     EXPECT_EQ(machine.did, (Names{"start munge.service", "start slurmctld.service", "reconfigure"}));
-    for (const char* node : {"n1", "n2"}) EXPECT_TRUE(machine.node(node)->drained_by_us()) << node;
+    for (const char* node : {"n1", "n2"}) EXPECT_EQ(machine.node(node)->reason, our_drain) << node;
     EXPECT_FALSE(has(machine.cluster().files[cluster::slurm_conf].content, "State=DRAIN"));
 }
 
@@ -261,7 +261,7 @@ TEST(ClusterPlan, a_node_that_joins_begins_drained) {
     EXPECT_EQ(machine.work(),
               (Names{"slurm-config", "slurm-reconfigure", "slurm-config", "slurm-reconfigure"}));
     EXPECT_EQ(machine.did, (Names{"restart and reconfigure", "reconfigure"}));
-    EXPECT_TRUE(machine.node("n3")->drained_by_us());
+    EXPECT_EQ(machine.node("n3")->reason, our_drain);
     EXPECT_EQ(machine.node("n1")->cpus_in_use, 1U);
 }
 
@@ -300,24 +300,19 @@ TEST(ClusterPlan, keeps_nodes_of_which_slurmctld_says_nothing) {
     EXPECT_TRUE(has(machine.next()->finding, "no answer"));
 }
 
-TEST(ClusterPlan, undrains_what_is_lent_and_only_a_drain_of_ours) {
+TEST(ClusterPlan, leaves_it_to_a_nodes_own_helper_whose_the_node_is) {
     FakeMachine machine = running_controller();
-    machine.settings.lent = {"n1", "n2"};
-    machine.node("n2")->reason = "a fan is broken";
-    EXPECT_EQ(machine.work(), (Names{"node-drains"}));
-    EXPECT_EQ(machine.did, (Names{"undrain n1"}));
-    EXPECT_TRUE(machine.node("n2")->is("DRAIN"));
-    machine.did.clear();
-    machine.settings.lent = {};
-    EXPECT_EQ(machine.work(), (Names{"node-drains"}));
-    EXPECT_EQ(machine.did, (Names{"drain n1"}));
-    EXPECT_EQ(machine.node("n2")->reason, "a fan is broken");
+    *machine.node("n1") = {"n1", {"IDLE"}, "", 0};
+    EXPECT_TRUE(machine.work().empty());
+    machine.settings.lent = {"n2"};
+    EXPECT_TRUE(machine.work().empty());
 }
 
-TEST(ClusterPlan, drains_a_node_that_only_does_not_answer) {
+TEST(ClusterPlan, drains_a_leaving_node_that_only_does_not_answer) {
     FakeMachine machine = running_controller();
-    *machine.node("n1") = {"n1", {"DOWN"}, "Not responding", 0};
-    *machine.node("n2") = {"n2", {"DOWN"}, "ann: broken", 0};
+    *machine.node("n1") = {"n1", {"DOWN"}, "Not responding", 1};
+    *machine.node("n2") = {"n2", {"DOWN"}, "ann: broken", 1};
+    machine.settings.slurm_nodes.clear();
     machine.work();
     EXPECT_EQ(machine.did, (Names{"drain n1"}));
     EXPECT_EQ(machine.node("n2")->reason, "ann: broken");
