@@ -82,8 +82,9 @@ inline constexpr std::size_t http_answer_head_bytes = 64 * 1024;
 inline constexpr std::size_t http_url_bytes = 8 * 1024;
 // How much of a refused body is read and dropped, so that the client gets to see the refusal.
 inline constexpr std::size_t http_dropped_bytes = 256 * 1024;
-// Open connections: one long poll for settings per machine, and the odd report beside it.
-inline constexpr unsigned http_connections = 32768;
+// Open connections: of each machine a long poll for settings and one for its lease, and the odd report
+// beside them.
+inline constexpr unsigned http_connections = 65536;
 // Threads that answer; those who wait for news hold none.
 inline constexpr unsigned http_threads = 4;
 // A client that sends or takes nothing for this long is let go, and no request may take longer to arrive.
@@ -203,6 +204,18 @@ inline constexpr std::size_t lease_id_bytes = 64;
 inline constexpr std::uint64_t lease_generation = (std::uint64_t{1} << 53U) - 1;
 // What is sent and answered about one lease: an id, some numbers and a line for people.
 inline constexpr std::size_t lease_bytes = 8 * 1024;
+// The commands of a site that drain a node (leader.json): how long each may take, and how many run at once.
+// Draining waits for requests that are being answered; it is killed and run again after this.
+inline constexpr std::chrono::seconds drain_deadline{600};
+inline constexpr std::chrono::seconds replicas_deadline{30};
+inline constexpr std::chrono::seconds release_deadline{60};
+inline constexpr std::size_t site_commands_at_once = 32;
+inline constexpr std::size_t site_command_arguments = 64;
+inline constexpr std::size_t site_argument_bytes = 4096;
+inline constexpr std::size_t site_file_bytes = 64 * 1024;
+// Between two tries of one, and two looks at how many replicas are left: growing from the first to the last.
+inline constexpr std::chrono::milliseconds first_lease_pause{200};
+inline constexpr std::chrono::milliseconds longest_lease_pause{5000};
 // What a node says in its report about what lending waits for: the first jobs of a node that is being
 // emptied, or the processes that hold its GPUs.
 inline constexpr std::size_t lending_waiting = 16;

@@ -27,7 +27,7 @@ struct Incoming {
 
 // What handlers say "wait for news about" with.
 using Topic = std::size_t;
-inline constexpr std::size_t topics = 4;
+inline constexpr std::size_t topics = 64;
 
 struct Answer {
     int status = 200;

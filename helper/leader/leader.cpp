@@ -27,6 +27,11 @@ Result<std::unique_ptr<Leader>> Leader::start(const Options& options, Now now) {
     return leader;
 }
 
+Leader::~Leader() {
+    // Before the server ends: its threads tell the server of news.
+    if (drainer_) drainer_->stop();
+}
+
 Result<void> Leader::open(Now now) {
     const std::string& directory = options_.directory;
     if (Result<void> made = make_directories(directory, 0700); !made) return made;
@@ -52,14 +57,30 @@ Result<void> Leader::open(Now now) {
     if (!accounts) return accounts.error();
     accounts_ = std::move(accounts).value();
     if (const std::string problem = accounts_->now().problem; !problem.empty()) log(Level::warning, problem);
-    service_ = std::make_unique<Service>(*settings_, *reports_, *accounts_, std::move(tokens).value(),
-                                         [this](http::Topic topic) { news(topic); });
+    if (Result<void> leases = open_leases(); !leases) return leases;
+    service_ = std::make_unique<Service>(
+        Service::Stores{*settings_, *reports_, *accounts_, *leases_, *site_}, std::move(tokens).value(),
+        [this](http::Topic topic) { news(topic); },
+        [this](const std::string& node) { drainer_->look(node); });
+    settle_reclaims();
     if (!options_.tls_cert.empty() || is_loopback(options_.address)) {
         service_->serve_munge_key([this] {
             const std::lock_guard making(making_key_);
             return load_munge_key(options_.directory);
         });
     }
+    return {};
+}
+
+Result<void> Leader::open_leases() {
+    Result<std::unique_ptr<SiteFile>> site = SiteFile::open(options_.directory);
+    if (!site) return site.error();
+    site_ = std::move(site).value();
+    Result<std::unique_ptr<LeaseStore>> leases = LeaseStore::open(options_.directory);
+    if (!leases) return leases.error();
+    leases_ = std::move(leases).value();
+    drainer_.emplace(*leases_, *site_, options_.longest_lease_pause,
+                     [this](const std::string& node) { news(lease_topic(node)); });
     return {};
 }
 
@@ -78,10 +99,16 @@ Result<void> Leader::serve() {
     server_.emplace(std::move(server).value());
     announcer_ = &*server_;
     // Polls that came while nobody could be told yet.
-    news(settings_topic);
-    news(machines_topic);
-    news(accounts_topic);
+    for (http::Topic topic = 0; topic < http::topics; ++topic) news(topic);
+    if (const std::size_t begun = leases_->unsettled().size(); begun > 0)
+        log(Level::info, std::to_string(begun) + " nodes were being drained or released: going on with it");
+    drainer_->look_everywhere();
     return {};
+}
+
+void Leader::settle_reclaims() {
+    if (Result<void> settled = service_->settle_reclaims(); !settled)
+        log(Level::error, settled.error().message);
 }
 
 void Leader::news(http::Topic topic) {
@@ -95,6 +122,7 @@ std::string Leader::status() const {
         (options_.tls_cert.empty() ? "http://" : "https://") + host + ":" + std::to_string(port());
     std::string problem = settings_->problem();
     if (problem.empty()) problem = accounts_->now().problem;
+    if (problem.empty()) problem = site_->problem();
     return "listening on " + url + (problem.empty() ? "" : "; " + problem);
 }
 
@@ -113,6 +141,17 @@ void Leader::reload_settings() {
         log(Level::warning, problem);
     }
     news(settings_topic);
+    settle_reclaims();
+}
+
+void Leader::reload_site() {
+    if (!site_->reload()) return;
+    if (const std::string problem = site_->problem(); !problem.empty()) {
+        log(Level::warning, problem);
+        return;
+    }
+    log(Level::info, "the commands in leader.json are in force");
+    drainer_->look_everywhere();
 }
 
 void Leader::reload_accounts() {
@@ -141,6 +180,7 @@ void Leader::reload_all() {
     }
     reload_settings();
     reload_accounts();
+    reload_site();
 }
 
 void Leader::tick() {

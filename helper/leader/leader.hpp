@@ -8,6 +8,7 @@
 #include <string>
 
 #include "http/server.hpp"
+#include "leader/drainer.hpp"
 #include "leader/options.hpp"
 #include "leader/service.hpp"
 #include "posix/descriptor.hpp"
@@ -20,7 +21,7 @@ class Leader {
     // directory.
     static Result<std::unique_ptr<Leader>> start(const Options& options, Now now);
     // Answers waiting polls, then ends.
-    ~Leader() = default;
+    ~Leader();
     Leader(const Leader&) = delete;
     Leader& operator=(const Leader&) = delete;
 
@@ -32,6 +33,8 @@ class Leader {
     void reload_settings();
     // accounts.json may have changed.
     void reload_accounts();
+    // leader.json may have changed.
+    void reload_site();
     // Tokens, too; the old ones stay where the new ones can't be used.
     void reload_all();
     // Now and then: machines that fell silent, and what a full disk held back.
@@ -40,14 +43,19 @@ class Leader {
   private:
     explicit Leader(Options options) : options_(std::move(options)) {}
     Result<void> open(Now now);
+    Result<void> open_leases();
     Result<void> serve();
     void news(http::Topic topic);
+    void settle_reclaims();
 
     const Options options_;
     Descriptor lock_;
     std::unique_ptr<SettingsStore> settings_;
     std::unique_ptr<ReportStore> reports_;
     std::unique_ptr<AccountsStore> accounts_;
+    std::unique_ptr<SiteFile> site_;
+    std::unique_ptr<LeaseStore> leases_;
+    std::optional<Drainer> drainer_;
     std::mutex making_key_;
     std::unique_ptr<Service> service_;
     std::atomic<http::Server*> announcer_{nullptr};

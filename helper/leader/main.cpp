@@ -32,6 +32,7 @@ Result<void> run(const leader::Options& options) {
     // What was edited between the first look and the watch.
     leader.reload_settings();
     leader.reload_accounts();
+    leader.reload_site();
     log(Level::info, leader.status());
     notify_ready(leader.status());
     for (;;) {
@@ -51,7 +52,9 @@ Result<void> run(const leader::Options& options) {
         };
         if (changed("settings.json")) leader.reload_settings();
         if (changed("accounts.json")) leader.reload_accounts();
-        if (changed("settings.json") || changed("accounts.json")) notify_status(leader.status());
+        if (changed("leader.json")) leader.reload_site();
+        if (changed("settings.json") || changed("accounts.json") || changed("leader.json"))
+            notify_status(leader.status());
         leader.tick();
     }
 }

@@ -1,9 +1,11 @@
 // The leader's command line.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
+#include "core/limits.hpp"
 #include "core/result.hpp"
 
 namespace llmgw::leader {
@@ -14,6 +16,7 @@ struct Options {
     std::uint16_t port = 8470;
     std::string tls_cert;  // paths of PEM files; empty: plain HTTP, on loopback only
     std::string tls_key;
+    std::chrono::milliseconds longest_lease_pause = limits::longest_lease_pause;  // tests have less time
 };
 
 // "127.0.0.1:8470", "[::1]:8470".

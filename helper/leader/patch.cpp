@@ -4,6 +4,7 @@
 
 #include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "json/lease_json.hpp"
 #include "json/load.hpp"
 
 namespace llmgw::leader {
@@ -60,6 +61,10 @@ Result<Patch> read_patch(std::string_view text) {
             if (value.boolean() == nullptr)
                 return wrong("containers: true or false is wanted, found " + described(value));
             patch.containers = *value.boolean();
+        } else if (key == "reclaim") {
+            Result<Reclaim> reclaim = json::reclaim_of(value);
+            if (!reclaim) return reclaim.error();
+            patch.reclaim = std::move(reclaim).value();
         } else {
             return wrong(printable(key) +
                          ": only lent and containers can be changed here; edit settings.json for the rest");

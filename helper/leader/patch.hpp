@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/lease.hpp"
 #include "core/result.hpp"
 #include "core/value.hpp"
 
@@ -15,6 +16,7 @@ struct Patch {
     std::vector<std::string> lend;
     std::vector<std::string> unlend;
     std::optional<bool> containers;
+    std::optional<Reclaim> reclaim{};  // for the nodes in unlend; not a setting
 
     bool operator==(const Patch&) const = default;
 };

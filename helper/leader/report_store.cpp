@@ -7,6 +7,7 @@
 #include "core/limits.hpp"
 #include "core/names.hpp"
 #include "json/report_json.hpp"
+#include "leader/left_over.hpp"
 #include "posix/file.hpp"
 
 namespace llmgw::leader {
@@ -18,15 +19,6 @@ constexpr std::int64_t ns_per_second = 1'000'000'000;
 constexpr std::string_view ending = ".json";
 // Reports change often while a cluster is rolled out.
 constexpr std::uint64_t stride = 256;
-
-// What write_file_atomically() leaves behind when the leader is killed in the middle: NAME.json.XXXXXX.
-bool is_left_over(const std::string& file_name) {
-    constexpr std::size_t random = 7;
-    if (file_name.size() < random) return false;
-    const std::string_view rest = std::string_view(file_name).substr(file_name.size() - random);
-    return file_name.substr(0, file_name.size() - random).ends_with(ending) && rest.front() == '.' &&
-           std::all_of(rest.begin() + 1, rest.end(), is_alphanumeric);
-}
 
 }  // namespace
 
@@ -52,7 +44,7 @@ void ReportStore::load(std::vector<std::string>& skipped) {
             file_name.substr(0, file_name.size() - std::min(ending.size(), file_name.size()));
         if (file_name.ends_with(ending) && is_name(name) && load_one(name)) continue;
         // Nobody else writes here, so it can only be ours.
-        if (is_left_over(file_name) && fs::remove(each->path(), ignored)) continue;
+        if (is_left_over(file_name, ending) && fs::remove(each->path(), ignored)) continue;
         skipped.push_back(each->path().string());
     }
     if (error) skipped.push_back(directory_ + ": " + error.message());

@@ -28,12 +28,14 @@ std::optional<std::uint64_t> revision_in(std::string_view tag) {
 
 std::optional<Route> route_of(const http::Target& target) {
     const std::vector<std::string>& path = target.segments;
-    if (path.size() < 3 || path.size() > 4 || path[0] != "slurm" || path[1] != "v1") return std::nullopt;
+    if (path.size() < 3 || path.size() > 5 || path[0] != "slurm" || path[1] != "v1") return std::nullopt;
     if (path.size() == 3 && path[2] == "settings") return Route{Route::Resource::settings, {}};
     if (path.size() == 3 && path[2] == "machines") return Route{Route::Resource::machines, {}};
     if (path.size() == 3 && path[2] == "accounts") return Route{Route::Resource::accounts, {}};
     if (path.size() == 3 && path[2] == "munge-key") return Route{Route::Resource::munge_key, {}};
     if (path.size() == 4 && path[2] == "machines") return Route{Route::Resource::machine, path[3]};
+    if (path.size() == 5 && path[2] == "nodes" && path[4] == "lease")
+        return Route{Route::Resource::lease, path[3]};
     return std::nullopt;
 }
 
@@ -52,6 +54,10 @@ std::optional<Permission> permission_for(const Route& route, const std::string& 
             if (method == "PUT") return Permission{false, limits::report_bytes};
             if (method == "DELETE") return Permission{true, 0};
             break;
+        case Route::Resource::lease:
+            if (method == "GET") return Permission{false, 0};
+            if (method == "POST" || method == "DELETE") return Permission{false, limits::lease_bytes};
+            break;
     }
     return std::nullopt;
 }
@@ -66,6 +72,8 @@ std::string methods_of(const Route& route) {
             return "GET";
         case Route::Resource::machine:
             return "PUT, DELETE";
+        case Route::Resource::lease:
+            return "GET, POST, DELETE";
     }
     return {};
 }

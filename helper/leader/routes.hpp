@@ -12,9 +12,9 @@
 namespace llmgw::leader {
 
 struct Route {
-    enum class Resource { settings, machines, machine, accounts, munge_key };
+    enum class Resource { settings, machines, machine, lease, accounts, munge_key };
     Resource resource = Resource::settings;
-    std::string machine;  // as in the path; not checked
+    std::string machine;  // of machine and lease, as in the path; not checked
 };
 
 std::optional<Route> route_of(const http::Target& target);

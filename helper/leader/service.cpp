@@ -2,10 +2,13 @@
 
 #include <strings.h>
 
+#include <functional>
+
 #include "core/limits.hpp"
 #include "core/names.hpp"
 #include "core/shown.hpp"
 #include "json/dump.hpp"
+#include "json/lease_json.hpp"
 #include "json/report_json.hpp"
 #include "json/settings_json.hpp"
 #include "leader/patch.hpp"
@@ -53,6 +56,18 @@ Answer revision_answer(std::uint64_t revision) {
     return answer;
 }
 
+Answer lease_answer(const LeaseAnswer& lease) {
+    Answer answer = http::json_answer(200, json::text_of(lease));
+    answer.headers.emplace_back("ETag", etag_of(lease.revision));
+    return answer;
+}
+
+Answer refusal_answer(const LeaseRefusal& refusal) {
+    Value body;
+    body.set("error", refusal.message).set("generation", refusal.generation);
+    return http::json_answer(409, json::dump(body));
+}
+
 Answer refusal_answer(const PatchRefusal& refusal) {
     Value body;
     body.set("error", refusal.message);
@@ -61,6 +76,11 @@ Answer refusal_answer(const PatchRefusal& refusal) {
 }
 
 }  // namespace
+
+http::Topic lease_topic(const std::string& node) {
+    constexpr http::Topic first = accounts_topic + 1;
+    return first + std::hash<std::string>{}(node) % (http::topics - first);
+}
 
 void Service::use_tokens(Tokens tokens) {
     const std::lock_guard lock(mutex_);
@@ -92,7 +112,9 @@ std::variant<Answer, std::size_t> Service::admit(const Incoming& request) {
     if (permission->admin_only && who != Caller::admin) {
         return error_answer(403, "this takes the admin token, and this is a machine's");
     }
-    if (route->resource == Route::Resource::machine && !is_name(route->machine)) {
+    const bool named =
+        route->resource == Route::Resource::machine || route->resource == Route::Resource::lease;
+    if (named && !is_name(route->machine)) {
         return error_answer(400,
                             shown(route->machine) + " is no machine's name; use " + std::string(name_rule));
     }
@@ -118,6 +140,9 @@ Service::Reply Service::answer(const Incoming& request) {
         case Route::Resource::machine:
             if (request.method == "PUT") return put_report(route->machine, request);
             return forget_machine(route->machine);
+        case Route::Resource::lease:
+            if (request.method == "GET") return get_lease(route->machine, request);
+            return change_lease(route->machine, request);
         case Route::Resource::munge_key:
             return get_munge_key();
     }
@@ -169,11 +194,60 @@ Answer Service::patch_settings(const Incoming& request) {
     if (!expected) return error_answer(400, expected.error().message);
     const Result<Patch> patch = read_patch(request.body);
     if (!patch) return error_answer(400, patch.error().message);
+    if (patch.value().reclaim && patch.value().unlend.empty()) {
+        return error_answer(422, "reclaim: it is for the nodes in lent.remove, and there are none");
+    }
     const std::optional<PatchRefusal> refusal = settings_.patch(patch.value(), expected.value());
     news_(settings_topic);
     if (refusal) return refusal_answer(*refusal);
+    // Behind the settings: a node that is not lent any more hears of it as a change of its lease's answer,
+    // and who got no answer asks again.
+    if (Result<void> reclaimed = reclaim(patch.value()); !reclaimed)
+        return error_answer(status_of(reclaimed.error().code), reclaimed.error().message);
     const Published settings = settings_.now();
     return Answer{200, settings.body, {{"ETag", etag_of(settings.revision)}}};
+}
+
+Result<void> Service::reclaim(const Patch& patch) {
+    if (patch.reclaim) {
+        const Result<std::vector<std::string>> changed = leases_.set_reclaim(patch.unlend, *patch.reclaim);
+        if (!changed) return changed.error();
+        for (const std::string& node : changed.value()) news_(lease_topic(node));
+    }
+    // Also what another request lent meanwhile.
+    return settle_reclaims();
+}
+
+Result<void> Service::settle_reclaims() {
+    const Result<std::vector<std::string>> changed = leases_.drop_reclaims(settings_.lent());
+    if (!changed) return changed.error();
+    for (const std::string& node : changed.value()) news_(lease_topic(node));
+    return {};
+}
+
+Service::Reply Service::get_lease(const std::string& node, const Incoming& request) const {
+    const LeaseAnswer lease = leases_.answer(node);
+    if (auto nothing = nothing_new(request, lease.revision, lease_topic(node))) return *nothing;
+    return lease_answer(lease);
+}
+
+Answer Service::change_lease(const std::string& node, const Incoming& request) {
+    const Result<LeaseRequest> lease = json::read_lease_request(request.body);
+    if (!lease) return error_answer(status_of(lease.error().code), lease.error().message);
+    const std::shared_ptr<const SiteCommands> commands = site_.now();
+    const Result<LeaseStore::Outcome> outcome = request.method == "POST"
+                                                    ? leases_.ask(node, lease.value(), *commands)
+                                                    : leases_.give_back(node, lease.value(), *commands);
+    if (!outcome) {
+        const bool full = outcome.error().code == Code::too_large;
+        return error_answer(full ? 507 : status_of(outcome.error().code), outcome.error().message);
+    }
+    if (outcome.value().refusal) return refusal_answer(*outcome.value().refusal);
+    if (outcome.value().changed) {
+        news_(lease_topic(node));
+        look_(node);
+    }
+    return lease_answer(outcome.value().answer);
 }
 
 Answer Service::put_report(const std::string& machine, const Incoming& request) {

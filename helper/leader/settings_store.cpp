@@ -50,6 +50,17 @@ std::string SettingsStore::problem() const {
     return problem_;
 }
 
+std::vector<std::string> SettingsStore::lent() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    const Value* const lent = settings_.find("lent");
+    if (lent == nullptr || lent->array() == nullptr) return names;
+    for (const Value& name : *lent->array()) {
+        if (name.text() != nullptr) names.push_back(*name.text());
+    }
+    return names;
+}
+
 Result<bool> SettingsStore::reload() {
     const std::lock_guard lock(mutex_);
     return look(false);

@@ -37,6 +37,7 @@ class SettingsStore {
 
     [[nodiscard]] Published now() const;
     [[nodiscard]] std::string problem() const;  // empty: the file is in force
+    [[nodiscard]] std::vector<std::string> lent() const;
 
     // Reads the file again; true: there is news. An error is one of the disk, and a later call may do better.
     Result<bool> reload();

@@ -91,7 +91,8 @@ void confine(const Launch& launch) {
     }
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     bool fine = nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0;
-    fine = fine && ::dup2(launch.output, STDOUT_FILENO) >= 0 && ::dup2(launch.output, STDERR_FILENO) >= 0;
+    const int errors = launch.errors < 0 ? launch.output : launch.errors;
+    fine = fine && ::dup2(launch.output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0;
     ::umask(022);
     sigset_t none;
     ::sigemptyset(&none);

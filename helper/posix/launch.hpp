@@ -20,6 +20,7 @@ struct Launch {
     std::optional<uid_t> uid;  // become this user and group, without supplementary groups
     std::optional<gid_t> gid;  // the user's number unless given
     int output = -1;           // standard output and error
+    int errors = -1;           // standard error, where it goes elsewhere
     bool session = false;      // in a session of its own rather than only a process group
 
     // Best effort: what this kernel, or a process that isn't root, can't do is left out.

@@ -11,7 +11,7 @@ declare -A packages=(
     [lab]="gcc g++ make libslurm-dev munge slurmctld slurmd slurm-client slurmrestd slurm-wlm-basic-plugins
            slurm-wlm-jwt-plugin dbus-daemon systemd busybox-static squashfs-tools curl jq util-linux passwd iproute2
            openssh-server openssh-client tmux procps"
-    [packages]="busybox-static gpg gpg-agent gpgconf rpm dnf dnf-plugins-core createrepo-c"
+    [packages]="busybox-static gpg gpg-agent gpgconf rpm dnf dnf-plugins-core createrepo-c python3-yaml python3-jsonschema"
     [matrix]="debootstrap iproute2 util-linux"
     [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"
     [package]="dpkg-dev file lintian"

@@ -13,7 +13,7 @@ namespace llmgw::test {
 
 // Waits for a state that another thread brings about. False after ten seconds.
 inline bool eventually(const std::function<bool()>& holds) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!holds()) {
         if (std::chrono::steady_clock::now() > end) return false;
         ::poll(nullptr, 0, 2);

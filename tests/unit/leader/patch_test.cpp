@@ -22,6 +22,17 @@ TEST(Patch, RefusesWhatItDoesNotUnderstand) {
     }
 }
 
+TEST(Patch, ReadsAReclaimThatIsNoSetting) {
+    const std::string text = R"({"lent":{"remove":["n1"]},"reclaim":{"deadline":9,"then":"requeue"}})";
+    EXPECT_EQ(read_patch(text).value().reclaim, (Reclaim{9, "requeue"}));
+    EXPECT_EQ(patched(R"({"lent":["n1"]})", text), R"({"lent":[]})");
+    for (const std::string wrong :
+         {"null", "{}", R"({"deadline":9})", R"({"deadline":"9","then":"cancel"})",
+          R"({"deadline":9,"then":"kill"})", R"({"deadline":-1,"then":"cancel"})"}) {
+        EXPECT_FALSE(read_patch(R"({"lent":{"remove":["n1"]},"reclaim":)" + wrong + "}").ok()) << wrong;
+    }
+}
+
 TEST(Patch, SaysWhatCanBeChanged) {
     EXPECT_EQ(read_patch(R"({"nodes":[]})").error().message,
               "nodes: only lent and containers can be changed here; edit settings.json for the rest");

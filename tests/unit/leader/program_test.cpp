@@ -86,7 +86,9 @@ class Program {
         request.headers = headers;
         const std::string token = text_in(directory_ + "/token.admin");
         request.bearer = token.substr(0, token.find('\n'));
-        return http::fetch(request);
+        Result<http::Response> response = http::fetch(request);
+        if (response) EXPECT_EQ(test::Contract::violation(request, response.value()), "") << target;
+        return response;
     }
     std::int64_t revision(const std::string& target) const {
         return *json::parse(ask("GET", target).value().body).value().find("revision")->integer();

@@ -14,7 +14,9 @@ std::optional<Route> route(const std::string& target) {
 TEST(Routes, LeadNowhereElse) {
     for (const std::string target :
          {"/", "/slurm", "/slurm/v1", "/slurm/v1/", "/slurm/v2/settings", "/slurm/v1/settings/",
-          "//slurm/v1/settings", "/slurm/v1/machines/n1/x", "/slurm/v1/SETTINGS"}) {
+          "//slurm/v1/settings", "/slurm/v1/machines/n1/x", "/slurm/v1/nodes", "/slurm/v1/nodes/n1",
+          "/slurm/v1/nodes/n1/lease/", "/slurm/v1/nodes/n1/leases", "/slurm/v1/machines/n1/lease",
+          "/slurm/v1/SETTINGS"}) {
         EXPECT_FALSE(route(target).has_value()) << target;
     }
 }
@@ -30,6 +32,9 @@ TEST(Routes, GiveMachinesNoMoreThanTheyNeed) {
         }
     }
     EXPECT_FALSE(permission_for(*route("/slurm/v1/settings"), "PUT").has_value());
+    for (const std::string method : {"GET", "POST", "DELETE"})
+        EXPECT_FALSE(permission_for(*route("/slurm/v1/nodes/n1/lease"), method)->admin_only);
+    EXPECT_FALSE(permission_for(*route("/slurm/v1/nodes/n1/lease"), "PUT").has_value());
 }
 
 TEST(Routes, WaitNoLongerThanTheLimit) {

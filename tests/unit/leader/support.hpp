@@ -12,6 +12,7 @@
 #include "http/client.hpp"
 #include "leader/leader.hpp"
 #include "unit/http/support.hpp"
+#include "unit/leader/contract.hpp"
 
 namespace llmgw::leader {
 
@@ -47,6 +48,7 @@ struct LeaderFixture : testing::Test {
         Options options;
         options.directory = directory.path();
         options.port = 0;
+        options.longest_lease_pause = std::chrono::milliseconds(100);
         Result<std::unique_ptr<Leader>> started = Leader::start(options, [this] { return clock.load(); });
         ASSERT_TRUE(started.ok()) << started.error().message;
         leader = std::move(started).value();
@@ -66,6 +68,10 @@ struct LeaderFixture : testing::Test {
     static http::Response sent(const http::Request& request) {
         Result<http::Response> response = http::fetch(request);
         EXPECT_TRUE(response.ok()) << response.error().message;
+        if (response) {
+            EXPECT_EQ(test::Contract::violation(request, response.value()), "")
+                << request.method << ' ' << request.url << ": " << response.value().status;
+        }
         return response ? std::move(response).value() : http::Response{};
     }
     http::Response ask(const std::string& method, const std::string& target, const std::string& kind,

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -214,6 +216,43 @@ TEST(LastLine, is_the_last_one_that_says_something) {
     EXPECT_EQ(last_line("a"), "a");
     EXPECT_EQ(last_line("a\nb c \r\n\n"), "b c");
     EXPECT_EQ(last_line("\n  a"), "  a");
+}
+
+TEST(Process, keeps_standard_error_apart_where_that_is_wanted) {
+    Command command = shell("echo out; echo err >&2; echo more");
+    EXPECT_EQ(outcome_of(command).errors, "");
+    command.errors_apart = true;
+    const Outcome apart = outcome_of(command);
+    EXPECT_EQ(apart.output, "out\nmore\n");
+    EXPECT_EQ(apart.errors, "err\n");
+    command = shell("head -c 5000 /dev/zero | tr '\\0' e >&2; head -c 5000 /dev/zero | tr '\\0' o");
+    command.errors_apart = true;
+    command.most_output = 4096;
+    const Outcome cut = outcome_of(command);
+    EXPECT_EQ(cut.output, std::string(4096, 'o'));
+    EXPECT_EQ(cut.errors, std::string(4096, 'e'));
+}
+
+TEST(Process, ends_a_program_that_is_not_wanted_any_more) {
+    for (const std::string script : {"echo begun; exec sleep 600", "exec >&- 2>&-; exec sleep 600"}) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+        const Descriptor stop(ends[0]);
+        Descriptor stopper(ends[1]);
+        Command command = shell(script);
+        command.deadline = 300s;
+        command.stop = stop.get();
+        std::thread stopping([&] {
+            ::poll(nullptr, 0, 50);
+            stopper.reset();
+        });
+        const Clock::time_point begin = Clock::now();
+        const Result<Outcome> stopped = run(command);
+        stopping.join();
+        ASSERT_FALSE(stopped.ok());
+        EXPECT_EQ(stopped.error().code, Code::unavailable);
+        EXPECT_LT(Clock::now() - begin, 60s) << script;
+    }
 }
 
 }  // namespace
