@@ -24,6 +24,7 @@ namespace {
 // What slurmstepd's callbacks hand on to the ones in the task, which is forked from it. One step a process,
 // one thread at a time.
 struct Latch {
+    std::optional<std::string> fenced;
     Request request = Request::none;
     bool oci = false;
     bool verify_line = false;
@@ -197,6 +198,9 @@ Arguments parse_arguments(int count, char* const* words) {
 }
 
 void note_step(spank_t step, const Arguments& arguments) {
+    // Asked again here, where the step's socket is there (slurmstepd.c, main): so a look at the machine's
+    // sockets and the closing of the fence can't miss each other.
+    if (!arguments.verify) latch().fenced = fenced(arguments);
     if (is_extern_step(step)) return;
     if (arguments.verify) latch().verify_line = true;
     latch().request = request_in_step_environment(step);
@@ -232,12 +236,8 @@ void mark_job(spank_t job) {
 }
 
 void admit_task(spank_t task, const Arguments& arguments) {
-    // Asked again here, where the step can be seen on the machine: so a look at the machine and the closing
-    // of the fence can't miss each other.
-    if (!arguments.verify) {
-        if (const std::optional<std::string> reason = fenced(arguments))
-            refuse(task, "llmgw: step refused on " + node_name(task) + ": " + *reason);
-    }
+    if (const std::optional<std::string>& reason = latch().fenced; reason && !arguments.verify)
+        refuse(task, "llmgw: step refused on " + node_name(task) + ": " + *reason);
     if (is_extern_step(task)) return;
     if (arguments.verify) {
         verify_after_pyxis(task);

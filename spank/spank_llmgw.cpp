@@ -48,7 +48,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char** words) {
     });
 }
 
-// A failure of our own lets the job go on: each of its tasks is asked about again.
+// A failure of our own lets the job go on: each of its steps is asked about again.
 int slurm_spank_job_prolog(spank_t, int count, char** words) {
     return contained("slurm_spank_job_prolog", proceed, report, [&] {
         const guard::Arguments arguments = guard::parse_arguments(count, words);

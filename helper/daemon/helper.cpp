@@ -87,6 +87,7 @@ Helper::~Helper() = default;
 SetupJobs::Events Helper::job_events() {
     return {[this](const Job& job) {
                 update_users();
+                update_lending();
                 publish();
                 listeners_.job_started(job);
             },
@@ -257,6 +258,8 @@ void Helper::take_settings(const Settings& settings) {
 }
 
 void Helper::update_lending() {
+    if (!settings_) return;
+    if (setup_.withdrawn()) return lending_.withdraw();
     const ResolvedSettings settings = resolve_settings(*settings_, {options_.paths.machine});
     const bool member = settings.enabled && settings.runs_slurmd(options_.paths.machine);
     const bool lent = member && settings.is_lent(options_.paths.machine);

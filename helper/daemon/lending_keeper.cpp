@@ -86,11 +86,24 @@ LendingKeeper::~LendingKeeper() {
 
 void LendingKeeper::settings_are(bool member, WantedOwner wanted) {
     if (!inbox_) return;
+    withdrawn_ = false;
     inbox_->post([this, member, wanted] {
         member_ = member;
         known_ = true;
         wish_.wanted = wanted;
         pause_ = 0ms;
+    });
+}
+
+void LendingKeeper::withdraw() {
+    if (!inbox_) return;
+    outcome_.reset();
+    withdrawn_ = true;
+    inbox_->post([this] {
+        known_ = false;
+        fence_.reset();
+        spool_.reset();
+        if (const Result<void> done = lending_->forget(); !done) log(Level::error, done.error().message);
     });
 }
 
@@ -113,6 +126,7 @@ std::optional<LendingReport> LendingKeeper::report() const {
 }
 
 void LendingKeeper::on_outcome(const Result<service::LendingOutcome>& outcome) {
+    if (withdrawn_) return;
     const std::string problem = outcome ? "" : outcome.error().message;
     if (!problem.empty() && problem != problem_) log(Level::error, "lending: " + problem);
     if (problem == problem_ && (!outcome || outcome_ == outcome.value())) return;

@@ -34,6 +34,8 @@ class LendingKeeper {
 
     // In the event loop's thread. `member`: this machine runs slurmd, as the settings have it.
     void settings_are(bool member, WantedOwner wanted);
+    // This machine is being taken back.
+    void withdraw();
     void unfit_is(const std::string& reason);
     void set_fence(bool on, std::function<void(Result<void>)> answer);
 
@@ -58,6 +60,7 @@ class LendingKeeper {
     // Of the event loop's thread.
     std::optional<service::LendingOutcome> outcome_;
     std::string problem_;
+    bool withdrawn_ = false;
 
     // Of the keeper's own thread, which reads its letters.
     std::unique_ptr<Mailbox> inbox_;

@@ -62,6 +62,9 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
                    "device files of GPUs, as patterns; what has one open holds a GPU");
     app.add_option("--gpu-allow", options.gpus.allowed,
                    "programs, by path, that may hold a GPU of an empty node");
+    app.add_option("--gpu-unseen", options.gpus.unseen,
+                   "names of processes that can't be looked into, where this machine is a container itself: "
+                   "passed over");
     app.add_option("--node-program", options.node_program,
                    "llmgw-slurm-node, which asks slurmctld about this node");
     app.add_option("--plugstack", options.paths.plugstack,

@@ -75,6 +75,10 @@ bool worth_a_look(const std::string& path, const std::vector<Device>& devices) {
                        [&](const Device& device) { return path == device.path; });
 }
 
+bool has(const std::vector<std::string>& list, const std::string& text) {
+    return std::find(list.begin(), list.end(), text) != list.end();
+}
+
 std::string link_at(int directory, const char* name) {
     std::array<char, 4096> text{};
     const ssize_t length = ::readlinkat(directory, name, text.data(), text.size() - 1);
@@ -126,8 +130,7 @@ std::optional<const Device*> mapped_device(const std::string& process, const std
     return nullptr;
 }
 
-Result<std::vector<std::string>> look(const std::vector<Device>& devices,
-                                      const std::vector<std::string>& allowed) {
+Result<std::vector<std::string>> look(const std::vector<Device>& devices, const GpuRules& rules) {
     std::vector<std::string> holders;
     const Directory all(::opendir("/proc"));
     if (!all) return Error{Code::internal, "/proc can't be read: " + reason_of(errno)};
@@ -143,18 +146,19 @@ Result<std::vector<std::string>> look(const std::vector<Device>& devices,
             device = mapped_device(path, devices);
             how = "mapped";
         }
+        const Result<std::string> read =
+            device && *device == nullptr ? std::string() : read_file(path + "/comm", 64);
+        const std::string name = read ? printable(trimmed(read.value()), 32) : "?";
+        if (!device && !read) continue;  // it has ended
+        if (!device && has(rules.unseen, name)) continue;
         if (!device) {
-            return Error{
-                Code::internal,
-                "what process " + pid + " has open can't be seen; the helper needs CAP_SYS_PTRACE for it"};
+            return Error{Code::internal,
+                         "what process " + pid + " (" + name +
+                             ") has open can't be seen; the helper needs CAP_SYS_PTRACE for it"};
         }
         if (*device == nullptr) continue;
-        const std::string program = link_at(process.get(), "exe");
-        if (std::find(allowed.begin(), allowed.end(), program) != allowed.end()) continue;
-        const Result<std::string> name = read_file(path + "/comm", 64);
-        holders.push_back("pid " + pid + " (" +
-                          (name ? printable(std::string(trimmed(name.value())), 32) : std::string("?")) +
-                          ") has " + (*device)->path + " " + how);
+        if (has(rules.allowed, link_at(process.get(), "exe"))) continue;
+        holders.push_back("pid " + pid + " (" + name + ") has " + (*device)->path + " " + how);
     }
     std::sort(holders.begin(), holders.end());
     return holders;
@@ -166,15 +170,16 @@ GpuRules usual_gpu_rules() {
     return {{"/dev/nvidia[0-9]*", "/dev/nvidia-uvm", "/dev/nvidia-caps/*", "/dev/kfd", "/dev/dri/renderD*",
              "/dev/accel/accel*"},
             {"/usr/bin/nvidia-persistenced", "/usr/bin/nv-hostengine", "/usr/bin/nv-fabricmanager",
-             "/usr/libexec/datacenter-gpu-manager-4/nv-hostengine"}};
+             "/usr/libexec/datacenter-gpu-manager-4/nv-hostengine"},
+            {}};
 }
 
 Result<std::vector<std::string>> gpu_holders(const GpuRules& rules) {
     const std::vector<Device> devices = devices_of(rules.devices);
     if (devices.empty()) return std::vector<std::string>{};
-    Result<std::vector<std::string>> before = look(devices, rules.allowed);
+    Result<std::vector<std::string>> before = look(devices, rules);
     for (int looks = 1; before && looks < most_looks; ++looks) {
-        Result<std::vector<std::string>> again = look(devices, rules.allowed);
+        Result<std::vector<std::string>> again = look(devices, rules);
         const bool same = again && again.value() == before.value();
         before = std::move(again);
         if (same) break;

@@ -12,6 +12,8 @@ namespace llmgw {
 struct GpuRules {
     std::vector<std::string> devices;  // glob patterns of device files
     std::vector<std::string> allowed;  // programs that may hold them, by the path of their file
+    // Names of processes that can't be looked into, on a machine that is a container itself: passed over.
+    std::vector<std::string> unseen;
 };
 
 // NVIDIA's, AMD's and Intel's; and NVIDIA's daemons, which hold all GPUs of a machine all the time.

@@ -84,7 +84,11 @@ Result<LendingRecord> Lending::load() const {
     const std::string path = options_.state_dir + "/lending";
     const Result<StateFile> file = read_state_file(path, limits::state_file_bytes);
     if (!file) {
-        if (file.error().code == Code::missing) return LendingRecord{};
+        if (file.error().code == Code::missing) {
+            LendingRecord first;
+            first.since = ::time(nullptr);
+            return first;
+        }
         return file.error();
     }
     Result<LendingRecord> record = parse_lending_record(file.value().content);
@@ -284,6 +288,13 @@ Result<void> Lending::set_fence(bool on) {
     LendingRecord next = record.value();
     next.fence = on;
     return save(next);
+}
+
+Result<void> Lending::forget() {
+    const std::lock_guard lock(writing_);
+    std::error_code error;
+    std::filesystem::remove_all(fence_dir(), error);
+    return remove_file(options_.state_dir + "/lending");
 }
 
 LendingReport report_of(const LendingOutcome& outcome) {

@@ -56,6 +56,9 @@ class Lending {
     // The admin's way round: with it off, jobs start here whoever has the node.
     Result<void> set_fence(bool on);
 
+    // As if this node had never taken part: no fence, no record. Slurm and the leader are left as they are.
+    Result<void> forget();
+
     // Whether this node has ever taken part.
     [[nodiscard]] bool has_record() const;
     [[nodiscard]] std::string fence_dir() const { return options_.run_dir + "/fence"; }

@@ -104,7 +104,7 @@ start_helper() {
         --proof-init "$LLMGW_BUILD_DIR/helper/proof-init"
         --bus-name "org.llmgw.Slurm1.$1")
     # Lending drains nodes that are not lent: for the tests of it alone.
-    [[ -z ${LLMGW_LAB_LEND-} || $1 == ctl ]] || options+=(--lend --gpu-device "$base/dev/gpu*"
+    [[ -z ${LLMGW_LAB_LEND-} || $1 == ctl ]] || options+=(--lend --gpu-device "$base/dev/gpu*" --gpu-unseen "$(</proc/1/comm)"
         --node-program "$LLMGW_BUILD_DIR/helper/llmgw-slurm-node")
     [[ $1 != ctl ]] || options+=(--admin-token-file "$LAB/leader/token.admin")
     [[ ! -e $releases ]] || options+=(--releases "$releases")

@@ -10,6 +10,7 @@
 extern "C" {
 int slurm_spank_init(spank_t, int, char**);
 int slurm_spank_init_post_opt(spank_t, int, char**);
+int slurm_spank_job_prolog(spank_t, int, char**);
 int slurm_spank_task_init(spank_t, int, char**);
 }
 

@@ -1,4 +1,5 @@
-// A step that asked for no container costs it nothing: no file is looked at, none is opened.
+// A step that asked for no container costs its tasks nothing: no file is looked at, none is opened. Before
+// them, once a step, it is asked whether this node is lent.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -44,12 +45,12 @@ void forbid_files() {
 }
 
 [[noreturn]] void run_step_without_files() {
-    forbid_files();
     for (const bool verify : {false, true}) {
         char word[] = "verify";
         char* words[] = {word, nullptr};
         (void)slurm_spank_init(fake::handle(), verify ? 1 : 0, words);
     }
+    forbid_files();
     (void)slurm_spank_task_init(fake::handle(), 0, nullptr);
     char word[] = "verify";
     char* words[] = {word, nullptr};
@@ -57,7 +58,7 @@ void forbid_files() {
     ::_exit(0);
 }
 
-TEST(PlainStep, touches_no_file) {
+TEST(PlainStep, has_tasks_that_touch_no_file) {
     fake::reset();
     EXPECT_EXIT(run_step_without_files(), testing::ExitedWithCode(0), "^$");
 }
