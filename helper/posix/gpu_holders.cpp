@@ -146,9 +146,9 @@ Result<std::vector<std::string>> look(const std::vector<Device>& devices, const 
             device = mapped_device(path, devices);
             how = "mapped";
         }
-        const Result<std::string> read =
-            device && *device == nullptr ? std::string() : read_file(path + "/comm", 64);
-        const std::string name = read ? printable(trimmed(read.value()), 32) : "?";
+        if (device && *device == nullptr) continue;
+        const Result<std::string> read = read_file(path + "/comm", 64);
+        const std::string name = read ? printable(read.value().substr(0, read.value().find('\n')), 32) : "?";
         if (!device && !read) continue;  // it has ended
         if (!device && has(rules.unseen, name)) continue;
         if (!device) {
@@ -156,7 +156,6 @@ Result<std::vector<std::string>> look(const std::vector<Device>& devices, const 
                          "what process " + pid + " (" + name +
                              ") has open can't be seen; the helper needs CAP_SYS_PTRACE for it"};
         }
-        if (*device == nullptr) continue;
         if (has(rules.allowed, link_at(process.get(), "exe"))) continue;
         holders.push_back("pid " + pid + " (" + name + ") has " + (*device)->path + " " + how);
     }

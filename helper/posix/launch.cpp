@@ -94,10 +94,11 @@ void confine(const Launch& launch) {
     const int errors = launch.errors < 0 ? launch.output : launch.errors;
     fine = fine && ::dup2(launch.output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0;
     ::umask(022);
+    // Whatever we ignore, or whoever started us: a shell has what runs behind it ignore SIGINT and SIGQUIT.
+    for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
     // Whoever forgot CLOEXEC: nothing else that is open here is the program's business.
     ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, close_on_exec);
     confine(launch);

@@ -90,7 +90,7 @@ expect "the job to run" wait_job 30 "$job" RUNNING
 kill -KILL "$(daemon_pid slurmctld)"
 reclaim n1 >/dev/null
 expect "n1 to be emptied" wait_phase n1 emptying
-expect "status to say who does not answer" wait_until 60 sh -c "$(declare -f llmgw_slurm); llmgw_slurm ctl status | grep -q 'n1 .*slurmctld'"
+expect "status to say who does not answer" wait_until 60 bash -c "$(declare -f llmgw_slurm); llmgw_slurm ctl status | grep -q 'n1 .*slurmctld'"
 expect "the lease to be held" lease_is n1 free
 pkill -KILL -f "^sleep 1000" -u "$LAB_USER"
 expect "the lease to be held still" lease_is n1 free
@@ -116,7 +116,7 @@ test_case "a record that cannot be read: nothing is done, status says what to do
 cp "$LAB/n1/state/lending" "$LAB/lending.saved"
 echo garbage >"$LAB/n1/state/lending"
 "$lab" start helper-n1 2>/dev/null
-expect "status to say so" wait_until 30 sh -c "$(declare -f llmgw_slurm); llmgw_slurm n1 status | grep -q 'lending: .*state/lending can.t be used'"
+expect "status to say so" wait_until 30 bash -c "$(declare -f llmgw_slurm); llmgw_slurm n1 status | grep -q 'lending: .*state/lending can.t be used'"
 expect "n1 to stay drained" drained n1
 cp "$LAB/lending.saved" "$LAB/n1/state/lending"
 run lend n1 --wait

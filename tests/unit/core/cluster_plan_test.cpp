@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/lending.hpp"
+
 namespace llmgw {
 namespace {
 

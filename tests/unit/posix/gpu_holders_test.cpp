@@ -52,7 +52,7 @@ class Holder {
 
 std::string first_process() {
     const Result<std::string> name = read_file("/proc/1/comm", 64);
-    return name ? std::string(trimmed(name.value())) : "";
+    return name ? name.value().substr(0, name.value().find('\n')) : "";
 }
 
 class GpuHolders : public testing::Test {

@@ -114,8 +114,10 @@ TEST(Run, blocks_and_ignores_no_signal_in_the_program) {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     const auto handler = std::signal(SIGPIPE, SIG_IGN);
+    const auto interrupt = std::signal(SIGINT, SIG_IGN);
     EXPECT_EQ(outcome_of(shell("grep -E '^Sig(Blk|Ign)' /proc/self/status")).output,
               "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    std::signal(SIGINT, interrupt);
     std::signal(SIGPIPE, handler);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
