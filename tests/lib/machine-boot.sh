@@ -7,6 +7,9 @@
 # shellcheck source=tests/lib/machine-trees.sh
 . "$(dirname "${BASH_SOURCE[0]}")/machine-trees.sh"
 
+# A file system that all of them have, as a site would mount it: containers can't do NFS.
+export storage_on_machines=/srv/storage
+
 # What belongs to these machines has this in its environment, or in the name of its cgroup.
 machines_mark() { echo "LLMGW_MACHINES_MARK=$MACHINES"; }
 machines_groups() { echo "llmgw-machines-$(cksum <<<"$MACHINES" | cut -d' ' -f1)"; }
@@ -40,7 +43,7 @@ create_machine() {
     kind=${2:-$kind}
     layer=$(layer_of "$kind")
     rm -rf --one-file-system "$base"
-    mkdir -p "$base"/{upper,work,root,var}
+    mkdir -p "$base"/{upper,work,root,var} "$MACHINES/storage"
     # /var is no overlay, since programs ask what a file system can, and overlays can't all of it.
     # shellcheck disable=SC2016
     in_keeper bash -euc '
@@ -53,7 +56,9 @@ create_machine() {
 # start_machine NAME: switches it on; wait_booted says when it is up.
 start_machine() {
     local base=$MACHINES/$1 keeper part
-    local -a groups
+    local -a groups environment=()
+    # Newer systemd boots on nothing but cgroup v2, whatever this host has.
+    [[ $MACHINES_RELEASE == bookworm ]] || environment=(SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1)
     keeper=$(machines_keeper) || return 1
     mapfile -t groups < <(machine_groups "$(machines_groups)-$1-$BASHPID")
     for part in "${groups[@]}"; do
@@ -61,14 +66,14 @@ start_machine() {
     done
     # With --keep-unit, systemd-nspawn ends with 133 when the machine wants to boot again.
     # shellcheck disable=SC2016
-    env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 setsid bash -c '
+    env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 "${environment[@]}" setsid bash -c '
         keeper=$1 groups=$2
         shift 2
         while (for part in $groups; do echo "$BASHPID" >"$part/cgroup.procs"; done
             exec nsenter --target "$keeper" --mount --net --pid -- systemd-nspawn "$@"); (($? == 133)); do :; done' \
         - "$keeper" "${groups[*]}" --quiet --boot --register=no --keep-unit --machine="$1" --directory="$base/root" \
         --network-bridge=machines --kill-signal=SIGRTMIN+3 --resolv-conf=off --timezone=off --link-journal=no --console=pipe \
-        --bind="$base/var:/var" --bind-ro="$MACHINES/archive:/srv/archive/llmgw" \
+        --bind="$base/var:/var" --bind="$MACHINES/storage:$storage_on_machines" --bind-ro="$MACHINES/archive:/srv/archive/llmgw" \
         --bind-ro="$machine_archive:/srv/archive/debian" --bind-ro="$MACHINES/mirror:/srv/mirror" \
         </dev/null >>"$base/console" 2>&1 7>&- 8>&- &
     _remember "$base/pid" "$!"
