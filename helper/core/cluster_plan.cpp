@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/contact_plan.hpp"
 #include "core/plan_steps.hpp"
 #include "core/slurm_config.hpp"
 #include "core/text.hpp"
@@ -327,6 +328,7 @@ ClusterSteps member_steps(const Sources& from) {
     plan.push_back(units_step(from));
     plan.push_back(packages_step(from));
     plan.push_back(key_step(from));
+    plan.push_back(clock_step(from.cluster));
     plan.push_back(runs_step(munge_unit, from.cluster.munge, from.cluster.munge_stale));
     if (from.controller) {
         const Result<SlurmConfig> config = wanted_config(from);
@@ -340,6 +342,7 @@ ClusterSteps member_steps(const Sources& from) {
         }
     }
     if (from.node) plan.push_back(runs_step(slurmd_unit, from.cluster.slurmd, false));
+    if (from.node && !from.controller) plan.push_back(contact_step(from.cluster, from.settings.controller));
     return steps;
 }
 
