@@ -29,6 +29,14 @@ for name in $(all_machines); do
     refute_output '[0-9]  (to do|cannot) '
 done
 
+test_case "systemd finds nothing wrong with the units, ours and those that we add to"
+for name in $(all_machines); do
+    units=(munge.service llmgw-slurm-helper.service slurmd.service)
+    [[ $name != controller ]] || units[2]=slurmctld.service
+    run on "$name" systemd-analyze verify --man=no "${units[@]}"
+    expect_equal "$output" ""
+done
+
 for name in $(all_machines); do fresh_machine "$name" & done
 wait
 finish
