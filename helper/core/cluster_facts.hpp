@@ -20,6 +20,7 @@ struct UnitFacts {
     bool running = false;
     bool needs_reload = false;  // systemd has not read its files since they changed
     std::int64_t since = 0;     // running since then, unix time
+    bool failing = false;       // it ended with a failure, and waits for its next attempt
 
     bool operator==(const UnitFacts&) const = default;
 };

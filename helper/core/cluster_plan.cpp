@@ -161,6 +161,10 @@ Step runs_step(const std::string& unit, const UnitFacts& facts, bool stale) {
     const std::string name = short_name(unit);
     Step made = step(name, "start " + name);
     made.undo = "stops it";
+    if (facts.enabled && facts.failing && !stale)
+        return only_says(
+            std::move(made),
+            name + " ends soon after its start, and is tried again; \"journalctl -u " + name + "\" says why");
     if (facts.enabled && facts.active && !stale)
         return is_done(std::move(made), facts.running ? name + " runs" : name + " is being started");
     return is_missing(std::move(made),

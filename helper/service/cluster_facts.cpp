@@ -41,7 +41,7 @@ std::string text_at(const std::string& path) {
 void note_units(ClusterFacts& cluster) {
     const Result<Outcome> said =
         ask({systemctl, "show", "--timestamp=unix",
-             "--property=Id,UnitFileState,ActiveState,NeedDaemonReload,ActiveEnterTimestamp",
+             "--property=Id,UnitFileState,ActiveState,SubState,NeedDaemonReload,ActiveEnterTimestamp",
              cluster::munge_unit, cluster::slurmctld_unit, cluster::slurmd_unit},
             limits::program_output_bytes);
     if (!said) return;
@@ -94,6 +94,8 @@ std::map<std::string, UnitFacts> parse_units(std::string_view text) {
             facts.running = value == "active" || value == "reloading";
             facts.active = facts.running || value == "activating";
         }
+        // "auto-restart-queued" since systemd 254.
+        if (key == "SubState") facts.failing = value.starts_with("auto-restart");
         if (key == "ActiveEnterTimestamp" && value.starts_with('@'))
             std::from_chars(value.data() + 1, value.data() + value.size(), facts.since);
     }

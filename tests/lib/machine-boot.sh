@@ -56,17 +56,17 @@ create_machine() {
 # start_machine NAME: switches it on; wait_booted says when it is up.
 start_machine() {
     local base=$MACHINES/$1 keeper part
-    local -a groups environment=()
-    # Newer systemd boots on nothing but cgroup v2, whatever this host has.
-    [[ $MACHINES_RELEASE == bookworm ]] || environment=(SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1)
+    local -a groups
     keeper=$(machines_keeper) || return 1
     mapfile -t groups < <(machine_groups "$(machines_groups)-$1-$BASHPID")
     for part in "${groups[@]}"; do
         if ! { mkdir -p "$part" && prepare_group "$part"; }; then echo "no cgroup $part" >&2 && return 1; fi
     done
+    # On this host's cgroup hierarchies, as systemd in a container takes them: with SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 on a host
+    # with v1, slurmd 24.11 would end with "Hybrid mode is not supported".
     # With --keep-unit, systemd-nspawn ends with 133 when the machine wants to boot again.
     # shellcheck disable=SC2016
-    env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 "${environment[@]}" setsid bash -c '
+    env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 setsid bash -c '
         keeper=$1 groups=$2
         shift 2
         while (for part in $groups; do echo "$BASHPID" >"$part/cgroup.procs"; done

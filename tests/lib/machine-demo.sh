@@ -22,6 +22,9 @@ as_typed() {
     local text=$1
     text=${text/#'$ install_package '*/'root, on each# apt-get install llmgw-slurm'}
     text=${text/#'$ on controller '/'root@controller# '}
+    text=${text/#'$ on n1 '/'root@n1# '}
+    # One word for the shell over there.
+    [[ $text != "\$ by_ssh '"* ]] || { text="\$ by_ssh ${text#"\$ by_ssh '"}" && text=${text%\'}; }
     text=${text/#'$ by_ssh '/"$demo_login@controller\$ "}
     printf '%s\n' "$text"
 }
@@ -63,7 +66,7 @@ machine_demo() {
     step "our package on each of them; the leader on the controller; on the others its address and a token"
     show 0 install_package controller n1 n2
     { configure_leader && configure_helper controller n1 n2; } || return 1
-    for name in n1 n2; do on "$name" grep -H . /etc/llmgw-slurm/helper.conf | sed 's/^/  /;s/helper.conf:/helper.conf: /'; done
+    show 0 on n1 cat /etc/llmgw-slurm/helper.conf
 
     step "settings and an account, put at the leader: from here on nobody touches a machine"
     rm -f "$MACHINES/demo/key"*
