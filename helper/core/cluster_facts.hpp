@@ -20,8 +20,23 @@ struct UnitFacts {
     bool running = false;
     bool needs_reload = false;  // systemd has not read its files since they changed
     std::int64_t since = 0;     // running since then, unix time
+    bool failing = false;       // it ended with a failure, and waits for its next attempt
 
     bool operator==(const UnitFacts&) const = default;
+};
+
+// What came of asking slurmctld for something with this machine's credentials.
+struct SlurmContact {
+    enum class State {
+        unasked,
+        answers,
+        refuses,  // it hung up on us: key or clock
+        silent,   // it could not be reached, or not in time
+    };
+    State state = State::unasked;
+    std::string said;  // of silent
+
+    bool operator==(const SlurmContact&) const = default;
 };
 
 enum class MungeKey {
@@ -39,9 +54,11 @@ struct ClusterFacts {
 
     std::map<std::string, MachineFile> files;  // of ours, those that are in place
     MungeKey munge_key = MungeKey::unknown;
-    std::string munge_problem;  // of foreign and unknown
-    bool munge_stale = false;   // munged runs with the key that was there before
-    bool munge_ours = false;    // we installed it
+    std::string munge_problem;                // of foreign and unknown
+    bool munge_stale = false;                 // munged runs with the key that was there before
+    bool munge_ours = false;                  // we installed it
+    std::optional<std::int64_t> clock_ahead;  // of the leader's, in seconds; behind: negative
+    SlurmContact contact;                     // of a node
     UnitFacts munge;
     UnitFacts slurmctld;
     UnitFacts slurmd;

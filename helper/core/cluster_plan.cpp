@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/contact_plan.hpp"
 #include "core/plan_steps.hpp"
 #include "core/slurm_config.hpp"
 #include "core/text.hpp"
@@ -160,6 +161,10 @@ Step runs_step(const std::string& unit, const UnitFacts& facts, bool stale) {
     const std::string name = short_name(unit);
     Step made = step(name, "start " + name);
     made.undo = "stops it";
+    if (facts.enabled && facts.failing && !stale)
+        return only_says(
+            std::move(made),
+            name + " ends soon after its start, and is tried again; \"journalctl -u " + name + "\" says why");
     if (facts.enabled && facts.active && !stale)
         return is_done(std::move(made), facts.running ? name + " runs" : name + " is being started");
     return is_missing(std::move(made),
@@ -313,6 +318,7 @@ ClusterSteps member_steps(const Sources& from) {
     plan.push_back(units_step(from));
     plan.push_back(packages_step(from));
     plan.push_back(key_step(from));
+    plan.push_back(clock_step(from.cluster));
     plan.push_back(runs_step(munge_unit, from.cluster.munge, from.cluster.munge_stale));
     if (from.controller) {
         const Result<SlurmConfig> config = wanted_config(from);
@@ -326,6 +332,7 @@ ClusterSteps member_steps(const Sources& from) {
         }
     }
     if (from.node) plan.push_back(runs_step(slurmd_unit, from.cluster.slurmd, false));
+    if (from.node && !from.controller) plan.push_back(contact_step(from.cluster, from.settings.controller));
     return steps;
 }
 

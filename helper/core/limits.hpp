@@ -188,6 +188,12 @@ inline constexpr std::chrono::seconds end_sessions{10};
 inline constexpr std::uint32_t hardware_count = 65535;
 inline constexpr std::size_t hardware_gpus = 64;
 inline constexpr std::uint64_t hardware_memory_mb = 1024ULL * 1024 * 1024;
+// Clocks that differ by this are worth saying: answers are some seconds old by whole seconds, and munge minds
+// from 300 s on.
+inline constexpr std::chrono::seconds clock_differs{30};
+// slurmctld's answer to one that it believes comes in milliseconds; Slurm's own tries at one that is away
+// take 10 s.
+inline constexpr std::chrono::seconds slurm_contact{4};
 // munge's key: 32 to 1024 bytes (munged(8)); ours has the most.
 inline constexpr std::size_t munge_key_bytes = 1024;
 inline constexpr std::size_t munge_key_least_bytes = 32;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <optional>
 
 #include "core/shown.hpp"
@@ -102,6 +103,12 @@ std::string header(const Headers& headers, std::string_view name) {
             return value;
     }
     return {};
+}
+
+std::optional<std::int64_t> date_of(const Headers& headers) {
+    const std::time_t when = ::curl_getdate(header(headers, "Date").c_str(), nullptr);
+    if (when < 0) return std::nullopt;
+    return when;
 }
 
 Client::Client() : handles_(Handles::make()) {}

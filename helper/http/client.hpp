@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,6 +23,8 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 // The first value of that name, whatever its case; empty when there is none.
 std::string header(const Headers& headers, std::string_view name);
+// The server's time when it answered (RFC 9110, Date), unix time.
+std::optional<std::int64_t> date_of(const Headers& headers);
 
 struct Request {
     std::string method = "GET";

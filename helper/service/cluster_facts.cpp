@@ -41,7 +41,7 @@ std::string text_at(const std::string& path) {
 void note_units(ClusterFacts& cluster) {
     const Result<Outcome> said =
         ask({systemctl, "show", "--timestamp=unix",
-             "--property=Id,UnitFileState,ActiveState,NeedDaemonReload,ActiveEnterTimestamp",
+             "--property=Id,UnitFileState,ActiveState,SubState,NeedDaemonReload,ActiveEnterTimestamp",
              cluster::munge_unit, cluster::slurmctld_unit, cluster::slurmd_unit},
             limits::program_output_bytes);
     if (!said) return;
@@ -94,6 +94,8 @@ std::map<std::string, UnitFacts> parse_units(std::string_view text) {
             facts.running = value == "active" || value == "reloading";
             facts.active = facts.running || value == "activating";
         }
+        // "auto-restart-queued" since systemd 254.
+        if (key == "SubState") facts.failing = value.starts_with("auto-restart");
         if (key == "ActiveEnterTimestamp" && value.starts_with('@'))
             std::from_chars(value.data() + 1, value.data() + value.size(), facts.since);
     }
@@ -136,7 +138,12 @@ void Setup::gather_munge_key(ClusterFacts& cluster, const Ledger& ledger, const 
     const Result<std::string> here = read_file(munge_key_file, limits::munge_key_bytes);
     if (there) cluster.munge_stale = cluster.munge.running && status.st_mtime > cluster.munge.since;
     const bool put_by_us = here && digest_of(here.value()) == text_at(key_digest_path());
-    if (!munge_key_) munge_key_ = LeaderClient(options_.leader).munge_key(stop);
+    if (!munge_key_) {
+        LeaderClient leader(options_.leader);
+        munge_key_ = leader.munge_key(stop);
+        clock_ahead_ = leader.clock_ahead();
+    }
+    cluster.clock_ahead = clock_ahead_;
     const Result<std::string>& wanted = *munge_key_;
     if (!wanted) {
         // Put in place when the leader answered; it goes on without the leader.
@@ -182,7 +189,10 @@ void Setup::gather_cluster(SetupFacts& facts, const ResolvedSettings& settings, 
           std::string(cluster::cgroup_conf), std::string(cluster::gres_conf)}) {
         if (std::optional<MachineFile> file = machine_file_at(path)) cluster.files[path] = std::move(*file);
     }
-    if (settings.is_member(machine)) gather_munge_key(cluster, ledger, stop);
+    if (settings.is_member(machine)) {
+        gather_munge_key(cluster, ledger, stop);
+        gather_contact(cluster, settings);
+    }
     cluster.told = text_at(told_path());
     cluster.additions = text_at(options_.own_slurm_conf);
     if (cluster.slurmctld.running) {

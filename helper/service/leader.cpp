@@ -1,6 +1,7 @@
 #include "service/leader.hpp"
 
 #include <charconv>
+#include <ctime>
 #include <vector>
 
 #include "core/base64.hpp"
@@ -82,6 +83,8 @@ Result<http::Response> LeaderClient::send(const Call& call, const std::stop_toke
     }
     Result<http::Response> response = client_.send(request, stop);
     if (!response) return response.error();
+    const std::optional<std::int64_t> leaders = http::date_of(response.value().headers);
+    if (leaders) clock_ahead_ = std::time(nullptr) - *leaders;
     const int status = response.value().status;
     if (status == not_modified && call.known > 0) return Error{Code::missing, "nothing changed"};
     if (status == 401 || status == 403) return Error{Code::denied, error_in(response.value())};

@@ -54,6 +54,9 @@ class LeaderClient {
     Result<void> report(const MachineReport& report, const std::stop_token& stop);
     // The cluster's munge key. denied: over plain HTTP that leaves this machine, before anything is sent.
     Result<std::string> munge_key(const std::stop_token& stop);
+    // By how many seconds this machine's clock was ahead of the leader's when that answered last; nothing: it
+    // has not answered, or says no time.
+    [[nodiscard]] std::optional<std::int64_t> clock_ahead() const { return clock_ahead_; }
     // With the admin token.
     Result<void> set_containers(bool on, const std::stop_token& stop);
     // With the admin token. `reclaim` is for the nodes in `remove`.
@@ -88,6 +91,7 @@ class LeaderClient {
 
     LeaderAddress address_;
     http::Client client_;
+    std::optional<std::int64_t> clock_ahead_;
 };
 
 // Settings from their JSON text, with every error in one line. For the answer above and for the kept copy.

@@ -122,9 +122,10 @@ class Setup final : public SetupPort {
     void gather_plugstack(SetupFacts& facts) const;
     void gather_nvidia(SetupFacts& facts);
     void gather_users(SetupFacts& facts, const ResolvedSettings& settings);
-    // setup_cluster.cpp, cluster_facts.cpp
+    // setup_cluster.cpp, cluster_facts.cpp, contact_facts.cpp
     void gather_cluster(SetupFacts& facts, const ResolvedSettings& settings, const std::stop_token& stop);
     void gather_munge_key(ClusterFacts& cluster, const Ledger& ledger, const std::stop_token& stop);
+    void gather_contact(ClusterFacts& cluster, const ResolvedSettings& settings) const;
     [[nodiscard]] std::string site_slurm(const ClusterFacts& cluster) const;
     [[nodiscard]] std::string told_path() const { return options_.state_dir + "/slurm-told"; }
     [[nodiscard]] std::string key_digest_path() const { return options_.state_dir + "/munge-key.sha256"; }
@@ -177,6 +178,7 @@ class Setup final : public SetupPort {
     const SshdAccess sshd_;
     std::vector<StepTime> times_;
     std::optional<Result<std::string>> munge_key_;  // as the leader gave it since the work began
+    std::optional<std::int64_t> clock_ahead_;       // as of that answer
 };
 
 }  // namespace llmgw::service

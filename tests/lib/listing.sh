@@ -4,7 +4,7 @@
 set -euo pipefail
 cd /
 left_out=(./proc ./sys ./dev ./run ./tmp ./srv ./root/.cache ./etc/.pwd.lock './etc/*-' ./etc/.updated ./var/.updated
-    ./var/tmp ./var/log ./var/cache ./var/spool ./var/lib/systemd/timers ./var/lib/slurm ./var/lib/munge
+    ./var/tmp ./var/log ./var/cache ./var/backups ./var/spool ./var/lib/systemd/timers ./var/lib/slurm ./var/lib/munge
     ./var/lib/apt/lists ./var/lib/apt/periodic './var/lib/dpkg/*-old' './var/lib/dpkg/lock*' ./var/lib/dpkg/triggers
     './home/*/.*')
 expression=()

@@ -7,6 +7,9 @@
 # shellcheck source=tests/lib/machine-trees.sh
 . "$(dirname "${BASH_SOURCE[0]}")/machine-trees.sh"
 
+# A file system that all of them have, as a site would mount it: containers can't do NFS.
+export storage_on_machines=/srv/storage
+
 # What belongs to these machines has this in its environment, or in the name of its cgroup.
 machines_mark() { echo "LLMGW_MACHINES_MARK=$MACHINES"; }
 machines_groups() { echo "llmgw-machines-$(cksum <<<"$MACHINES" | cut -d' ' -f1)"; }
@@ -40,7 +43,7 @@ create_machine() {
     kind=${2:-$kind}
     layer=$(layer_of "$kind")
     rm -rf --one-file-system "$base"
-    mkdir -p "$base"/{upper,work,root,var}
+    mkdir -p "$base"/{upper,work,root,var} "$MACHINES/storage"
     # /var is no overlay, since programs ask what a file system can, and overlays can't all of it.
     # shellcheck disable=SC2016
     in_keeper bash -euc '
@@ -59,6 +62,8 @@ start_machine() {
     for part in "${groups[@]}"; do
         if ! { mkdir -p "$part" && prepare_group "$part"; }; then echo "no cgroup $part" >&2 && return 1; fi
     done
+    # On this host's cgroup hierarchies, as systemd in a container takes them: with SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 on a host
+    # with v1, slurmd 24.11 would end with "Hybrid mode is not supported".
     # With --keep-unit, systemd-nspawn ends with 133 when the machine wants to boot again.
     # shellcheck disable=SC2016
     env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 setsid bash -c '
@@ -68,7 +73,7 @@ start_machine() {
             exec nsenter --target "$keeper" --mount --net --pid -- systemd-nspawn "$@"); (($? == 133)); do :; done' \
         - "$keeper" "${groups[*]}" --quiet --boot --register=no --keep-unit --machine="$1" --directory="$base/root" \
         --network-bridge=machines --kill-signal=SIGRTMIN+3 --resolv-conf=off --timezone=off --link-journal=no --console=pipe \
-        --bind="$base/var:/var" --bind-ro="$MACHINES/archive:/srv/archive/llmgw" \
+        --bind="$base/var:/var" --bind="$MACHINES/storage:$storage_on_machines" --bind-ro="$MACHINES/archive:/srv/archive/llmgw" \
         --bind-ro="$machine_archive:/srv/archive/debian" --bind-ro="$MACHINES/mirror:/srv/mirror" \
         </dev/null >>"$base/console" 2>&1 7>&- 8>&- &
     _remember "$base/pid" "$!"

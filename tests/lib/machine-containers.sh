@@ -6,7 +6,9 @@
 make_image() {
     on "$1" mkdir -p /images/lab/{bin,dev,etc,proc,sys,tmp,run,var,usr/bin}
     write_on "$1" /images/lab/bin/busybox 755 </bin/busybox
-    on "$1" sh -c 'cd /images/lab/bin && for name in sh cat true sleep id; do ln -sf busybox "$name"; done'
+    # In /usr/bin, too: systemd's own PATH, which slurmstepd has, is without /bin from Debian 13 on.
+    on "$1" sh -c 'cd /images/lab && for name in sh cat true sleep id; do
+        ln -sf busybox "bin/$name" && ln -sf ../../bin/busybox "usr/bin/$name"; done'
     write_on "$1" /images/lab/etc/os-release <<<'NAME="Lab image"'
 }
 

@@ -9,9 +9,12 @@ prepare_archive() {
     local build
     build=$(cd "$LLMGW_BUILD_DIR" && pwd) || return 1
     mkdir -p "$MACHINES"/{archive,mirror}
-    rm -rf "$build/package"
-    cpack --config "$build/CPackConfig.cmake" -B "$build/package" >"$MACHINES/cpack.log" 2>&1 ||
-        { tail -n 20 "$MACHINES/cpack.log" && return 1; }
+    # One for another Debian is packed where it is built, since its dependencies are looked up there.
+    if [[ $MACHINES_RELEASE == bookworm ]]; then
+        rm -rf "$build/package"
+        cpack --config "$build/CPackConfig.cmake" -B "$build/package" >"$MACHINES/cpack.log" 2>&1 ||
+            { tail -n 20 "$MACHINES/cpack.log" && return 1; }
+    fi
     publish "$build"/package/*.deb
     bash "$LLMGW_SOURCE_DIR/tests/standin/mirror" "$MACHINES/mirror" "$build/tests/standin/enroot"
     certificates

@@ -1,4 +1,4 @@
-# Keeps what the booted machines are made of: a Debian 12 tree, a layer for controllers and one for nodes, and an
+# Keeps what the booted machines are made of: a tree of Debian 12 or another one, a layer for controllers and one for nodes, and an
 # archive of packages, so that a machine installs everything without a network. Sourced by tests/machines.
 # shellcheck shell=bash
 
@@ -6,31 +6,36 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tree.sh"
 
 # Exported, since `run` of the tests calls functions in a shell of its own.
-export machine_base=$cache/machine
-export machine_archive=$cache/machine-archive # *.deb and their index
+machine_tree=machine
+[[ $MACHINES_RELEASE == bookworm ]] || machine_tree=machine-$MACHINES_RELEASE
+export machine_base=$cache/$machine_tree
+export machine_archive=$cache/$machine_tree-archive # *.deb and their index
 # Raised when what an older version of this file made won't do any more.
 machine_format=4
 
 machine_list() { bash "$tree_source/tests/lib/packages.sh" --list "$1"; }
 
+# What can be installed on machines, of which some names are another release's.
+archive_list() { machine_list machine-archive && machine_list "machine-archive-$MACHINES_RELEASE"; }
+
 # layered ROLE: the directory that holds what a machine of that role has beside the base.
-layer_of() { echo "$cache/machine-$1"; }
+layer_of() { echo "$cache/$machine_tree-$1"; }
 
 # make_machine_trees: all of it as it has to be, from nothing or from what is there.
 make_machine_trees() {
-    local wanted log=$cache/machine.log
+    local wanted log=$cache/$machine_tree.log
     wanted="format $machine_format"$'\n'$(machine_list machine && machine_list machine-controller &&
-        machine_list machine-node && machine_list machine-bare && machine_list machine-archive)
+        machine_list machine-node && machine_list machine-bare && archive_list)
     mkdir -p "$cache"
     (
         flock -n 7 || { echo "machines: another run makes the trees, waiting" && flock 7; }
         [[ ! -e $machine_base/.ready || $(<"$machine_base/.ready") != "$wanted" ]] || exit 0
         rm -rf --one-file-system "$(layer_of controller)" "$(layer_of node)" "$(layer_of bare)" "$machine_archive"
-        base_tree machine bookworm "$log" || exit 1
+        base_tree "$machine_tree" "$MACHINES_RELEASE" "$log" || exit 1
         echo "machines: installing packages, and fetching those that machines may ask for"
         { fill_base && fill_layer controller && fill_layer node && fill_layer bare; } >>"$log" 2>&1 || { tail -n 5 "$log" && exit 1; }
         printf '%s\n' "$wanted" >"$machine_base/.ready"
-    ) 7>"$cache/machine.lock"
+    ) 7>"$cache/$machine_tree.lock"
 }
 
 # in_root DIRECTORY OPTION... -- COMMAND...: the command in that tree, with systemd-nspawn, not booted.
@@ -64,7 +69,7 @@ fill_base() {
         apt-get install -y -q '"$(machine_list machine | paste -sd' ')"'
         apt-get clean
         apt-get install -y -q --download-only -o Binary::apt-get::APT::Keep-Downloaded-Packages=true \
-            '"$({ machine_list machine-controller && machine_list machine-node && machine_list machine-archive; } | paste -sd' ')"'
+            '"$({ machine_list machine-controller && machine_list machine-node && archive_list; } | paste -sd' ')"'
         # What bare machines have to install, and this tree has already.
         (cd /var/cache/apt/archives && apt-get download -q '"$(machine_list machine-bare | paste -sd' ')"')
         systemctl enable systemd-networkd
@@ -73,7 +78,7 @@ fill_base() {
         done
         rm -rf /var/lib/apt/lists/* /etc/apt/apt.conf.d/90host /etc/hostname /etc/resolv.conf /etc/machine-id' || return 1
     echo 'force-unsafe-io' >"$tree/etc/dpkg/dpkg.cfg.d/tree"
-    mkdir -p "$machine_archive" "$tree"/srv/{archive/{debian,llmgw},mirror}
+    mkdir -p "$machine_archive" "$tree"/srv/{archive/{debian,llmgw},mirror,storage}
     mv "$tree"/var/cache/apt/archives/*.deb "$machine_archive/"
     index_archive "$machine_archive"
     printf 'deb [trusted=yes] file:/srv/archive/%s ./\n' debian llmgw >"$tree/etc/apt/sources.list"

@@ -3,8 +3,11 @@
 # shellcheck shell=bash
 
 LLMGW_SOURCE_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-export LLMGW_SOURCE_DIR LLMGW_BUILD_DIR=${LLMGW_BUILD_DIR:-$LLMGW_SOURCE_DIR/build}
+export LLMGW_SOURCE_DIR
 export MACHINES=${LLMGW_MACHINES_DIR:-/var/tmp/llmgw-slurm-machines}
+# Which Debian they are: as asked for, or as those that are there.
+MACHINES_RELEASE=${LLMGW_MACHINES_RELEASE:-$(cat "$MACHINES/release" 2>/dev/null || echo bookworm)}
+export MACHINES_RELEASE
 # The test hosts' own network, which exists in a network namespace only. The outside is where mirrors are served.
 export MACHINES_OUTSIDE=192.0.2.1
 export MACHINE_USER=ann # bob is another one
@@ -115,3 +118,8 @@ file_listing() { on "$1" bash -s <"$LLMGW_SOURCE_DIR/tests/lib/listing.sh"; }
 
 # shellcheck source=tests/lib/machine-boot.sh
 . "$LLMGW_SOURCE_DIR/tests/lib/machine-boot.sh"
+# What is for another Debian than this machine's is built in that one's tree.
+if [[ $MACHINES_RELEASE != bookworm ]]; then
+    LLMGW_BUILD_DIR=$cache/$MACHINES_RELEASE-build
+fi
+export LLMGW_BUILD_DIR=${LLMGW_BUILD_DIR:-$LLMGW_SOURCE_DIR/build}

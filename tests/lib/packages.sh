@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that a task needs: tests/lib/packages.sh build|lab|packages|matrix|bench|package|machines...
-# The lists machine and machine-ROLE are those of the booted machines, machine-archive what can be installed there.
+# The lists machine and machine-ROLE are those of the booted machines, machine-archive and -RELEASE what can be installed there.
 # Does nothing, and asks no mirror, when all of them are there. No service is started by it.
 # With --list first it prints their names instead.
 set -euo pipefail
@@ -14,14 +14,18 @@ declare -A packages=(
     [packages]="busybox-static gpg gpg-agent gpgconf rpm dnf dnf-plugins-core createrepo-c python3-yaml python3-jsonschema"
     [matrix]="debootstrap iproute2 util-linux"
     [bench]="libbenchmark-dev libpam-slurm-adopt libpam-wrapper"
+    [pack]="dpkg-dev file"
     [package]="dpkg-dev file lintian"
-    [machines]="debootstrap systemd-container iproute2 util-linux apt-utils openssl jq"
+    [machines]="debootstrap systemd-container iproute2 util-linux apt-utils openssl jq openssh-client
+                libfaketime"
     [machine]="systemd systemd-sysv dbus libpam-systemd munge slurm-client iproute2 procps"
     [machine-controller]="slurmctld slurm-wlm-basic-plugins"
     [machine-node]="slurmd slurm-wlm-basic-plugins"
     [machine-bare]="munge slurm-client slurm-wlm-basic-plugins"
-    [machine-archive]="libfmt9 libjansson4 libcurl4 libmicrohttpd12 gcc make libc6-dev libslurm-dev squashfs-tools jq
+    [machine-archive]="libjansson4 gcc make libc6-dev libslurm-dev squashfs-tools jq
                        gawk libcap2-bin zstd needrestart openssh-server openssh-client"
+    [machine-archive-bookworm]="libfmt9 libcurl4 libmicrohttpd12"
+    [machine-archive-trixie]="libfmt10 libcurl4t64 libmicrohttpd12t64"
 )
 
 # In a subshell, so that its trap and options stay its own.

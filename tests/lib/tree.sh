@@ -85,7 +85,7 @@ make_tree() {
     base_tree "$name" "$suite" "$log" && fill_tree "$name" "$suite" "$log" "$wanted"
 }
 
-tree_packages() { bash "$tree_source/tests/lib/packages.sh" --list build lab; }
+tree_packages() { bash "$tree_source/tests/lib/packages.sh" --list build lab pack; }
 
 # debootstrap knows suites that are newer than itself by sid's script.
 base_tree() {
@@ -117,7 +117,7 @@ fill_tree() {
     chmod 755 "$tree/usr/sbin/policy-rc.d"
     cp -L /etc/resolv.conf "$tree/etc/resolv.conf"
     echo "$name: $([[ -n $fresh ]] && echo "looking for a newer Slurm" || echo "installing packages")"
-    if ! in_tree "$name" network /source/tests/matrix.d/packages build lab >>"$log" 2>&1; then
+    if ! in_tree "$name" network /source/tests/matrix.d/packages build lab pack >>"$log" 2>&1; then
         tail -n 5 "$log"
         # No mirror today: yesterday's tree will do.
         [[ -n $fresh ]]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # From three machines without Slurm to a cluster, by nothing but our package, a token and the leader's settings: nodes that come and go,
-# reboots, a controller and a leader that are away, a configuration that Slurm refuses, switched off, taken back; and a site's own Slurm.
+# reboots, a controller and a leader that are away, a configuration that Slurm refuses, keys and clocks that differ, switched off, taken back; and a site's own Slurm.
 # shellcheck source=tests/lib/machine-test.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/machine-test.sh"
 # shellcheck source=tests/lib/machine-containers.sh
@@ -12,6 +12,8 @@ node_is() { [[ $(on controller sinfo -h -N -n "$1" -o %T) == "$2" ]]; }
 nodes_come() { wait_until "$1" node_is n1 "$2" && wait_until "$1" node_is n2 "$2"; }
 node_gone() { [[ -z $(on controller sinfo -h -N -n "$1" -o %N) ]]; }
 unit_is() { [[ $(on "$1" systemctl is-active "$2") == "$3" ]]; }
+says_doctor() { [[ $(on "$1" llmgw-slurm doctor 2>&1) =~ $2 ]]; }
+test_time() { ((EPOCHSECONDS >= $1)); }
 says_plan() { [[ $(on "$1" llmgw-slurm plan 2>&1) =~ $2 ]]; }
 # start_job NODE: runs until /tmp/go-on is there on that node; prints its number.
 start_job() {
@@ -20,6 +22,20 @@ start_job() {
         --wrap 'until test -e /tmp/go-on; do sleep 0.5; done'
 }
 job_is() { [[ $(on controller scontrol show job "$1" | sed -nE 's/.*JobState=([A-Z]+).*/\1/p') == "$2" ]]; }
+# set_back NAME UNIT...: ten minutes, and anew with their own time. (libfaketime 0.9.10 can't do the other direction: timers fail.)
+set_back() {
+    write_on "$1" /usr/local/lib/faketime.so 755 <"$(compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1')"
+    for unit in "${@:2}"; do
+        on "$1" mkdir -p "/run/systemd/system/$unit.service.d"
+        write_on "$1" "/run/systemd/system/$unit.service.d/faketime.conf" <<<'[Service]
+Environment=LD_PRELOAD=/usr/local/lib/faketime.so FAKETIME=-600s DONT_FAKE_MONOTONIC=1'
+    done
+    on "$1" systemctl daemon-reload && on "$1" systemctl restart "${@:2}"
+}
+set_right() {
+    on "$1" sh -c 'rm -f /run/systemd/system/*/faketime.conf /usr/local/lib/faketime.so && systemctl daemon-reload'
+    on "$1" systemctl restart "${@:2}"
+}
 base='"enabled": true, "cluster_name": "llmgw", "controller": "controller", "containers": false'
 
 for name in $(all_machines); do fresh_machine "$name" bare & done
@@ -164,21 +180,13 @@ expect_status 0
 run as_user_on controller srun -N2 hostname
 expect_status 0
 
-test_case "the leader is away for two minutes, and a node boots meanwhile"
+test_case "the leader is away for ten minutes, and a node boots meanwhile"
 job=$(start_job n1)
 on controller systemctl stop llmgw-slurm-leader
+back=$((EPOCHSECONDS + 600))
 run reboot_machine n2
 expect_status 0
 RUN_LIMIT=150 run wait_until 120 node_is n2 idle
-expect_status 0
-sleep 120
-run job_is "$job" RUNNING
-expect_status 0
-run as_user_on controller srun -w n2 true
-expect_status 0
-on controller systemctl start llmgw-slurm-leader
-on n1 touch /tmp/go-on
-run wait_until 60 job_is "$job" COMPLETED
 expect_status 0
 
 test_case "a configuration that Slurm refuses is not put in place"
@@ -205,6 +213,69 @@ on controller llmgw-slurm apply --wait
 run on controller sinfo -h -N -n n2 -o '%T %E'
 expect_output '^drained a fan is broken'
 on controller scontrol update nodename=n2 state=resume
+
+test_case "the leader comes back after ten minutes: what ran went on, and the state comes back"
+wait_until 660 test_time "$back"
+run job_is "$job" RUNNING
+expect_status 0
+run as_user_on controller srun -w n2 true
+expect_status 0
+on controller systemctl start llmgw-slurm-leader
+on n1 touch /tmp/go-on
+run wait_until 60 job_is "$job" COMPLETED
+expect_status 0
+settings "{$base, \"nodes\": [\"n1\", \"n2\"], \"lent\": [\"n1\"]}"
+run wait_until 120 node_is n2 drained
+expect_status 0
+settings "{$base, \"nodes\": [\"n1\", \"n2\"], \"lent\": [\"n1\", \"n2\"]}"
+run wait_until 120 node_is n2 idle
+expect_status 0
+
+test_case "another cluster_name: refused, with what to do"
+settings "{${base/\"llmgw\"/\"other\"}, \"nodes\": [\"n1\", \"n2\"], \"lent\": [\"n1\", \"n2\"]}"
+run wait_until 60 says_plan controller "this cluster's name is llmgw.*say cluster_name llmgw, or stop slurmctld and remove"
+expect_status 0
+run on controller grep -h ClusterName /etc/slurm/slurm.conf
+expect_output 'ClusterName=llmgw'
+run as_user_on controller srun -N2 true
+expect_status 0
+settings "{$base, \"nodes\": [\"n1\", \"n2\"], \"lent\": [\"n1\", \"n2\"]}"
+run wait_until 60 says_plan controller 'done +write Slurm.s configuration'
+expect_status 0
+
+test_case "munge runs with another key on the controller: nodes say that it is the key"
+kept_time=$(on controller stat -c %Y /etc/munge/munge.key)
+on controller sh -c 'cp -p /etc/munge/munge.key /root/key && systemctl stop llmgw-slurm-helper &&
+    head -c 1024 /dev/urandom >/etc/munge/munge.key && systemctl restart munge && cp -p /root/key /etc/munge/munge.key'
+run wait_until 60 says_doctor n1 'slurmctld on controller does not take this machine.s credentials: munge has another key there'
+expect_status 0
+run on n1 llmgw-slurm apply --wait
+expect_failure
+expect_output 'munge has another key there'
+expect_equal "$(on controller stat -c %Y /etc/munge/munge.key)" "$kept_time"
+on controller sh -c 'rm /root/key; systemctl restart munge; systemctl start llmgw-slurm-helper'
+run wait_until 60 says_doctor n1 'slurmctld answers, so munge.s key and the clock are right'
+expect_status 0
+run wait_until 120 on n1 llmgw-slurm apply --wait
+expect_status 0
+
+test_case "a clock that is ten minutes behind: which way, and by how much"
+set_back n1 munge llmgw-slurm-helper
+run wait_until 60 says_doctor n1 'credentials: this machine.s clock is (59[89]|60[0-2]) s behind the leader.s; munge.s credentials are good for 300 s'
+expect_status 0
+set_right n1 munge llmgw-slurm-helper
+run wait_until 120 on n1 llmgw-slurm apply --wait
+expect_status 0
+
+test_case "one that is ahead, since the controller and the leader on it are behind"
+set_back controller munge llmgw-slurm-leader
+run wait_until 60 says_doctor n2 'credentials: this machine.s clock is (59[89]|60[0-2]) s ahead of the leader.s'
+expect_status 0
+set_right controller munge llmgw-slurm-leader
+run wait_until 120 on n2 llmgw-slurm apply --wait
+expect_status 0
+RUN_LIMIT=150 run nodes_come 120 idle
+expect_status 0
 
 test_case "switched off: everything of ours stops when jobs have ended, nothing is uninstalled"
 job=$(start_job n1)

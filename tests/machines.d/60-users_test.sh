@@ -162,16 +162,16 @@ for name in $(all_machines); do
     expect_status 0
 done
 on n1 journalctl -u llmgw-slurm-helper -o cat --no-pager | grep 'users: .* changes were made in' | tail -n 5 | sed 's/^/   n1: /'
-fastest=
+# By the files' own times, since looking from here takes longer than what is looked at.
+changed_at() { on "$1" stat -c %.Y "$2" | tr -d .; }
+took=()
 for state in false true false true false true; do
     { echo "[" && many_accounts 499 && echo , && account user499@x.org 200599 "$state" && echo "]"; } | accounts_are
-    started=$(milliseconds)
     if [[ $state == true ]]; then run wait_until 60 not_locked n1 user499; else run wait_until 60 is_locked n1 user499; fi
-    took=$(($(milliseconds) - started))
     expect_status 0
-    ((fastest && fastest <= took)) || fastest=$took
+    took+=($((($(changed_at n1 /etc/shadow) - $(changed_at controller "$users_state/accounts.json")) / 1000000)))
 done
-echo "   one changed account, from the file to n1's shadow as seen from outside, the fastest of six: $fastest ms"
+echo "   one changed account, from accounts.json to n1's shadow, six times: ${took[*]} ms"
 on n1 journalctl -u llmgw-slurm-helper -o cat --no-pager | grep 'users: .* changes were made in' | tail -n 6 | sed 's/^/   n1: /'
 
 test_case "plan and doctor know them, apply has nothing to do"
@@ -184,7 +184,7 @@ for name in $(all_machines); do put_mount_nfs "$name"; done
 settings_are '"users": "llmgw", "shared": {"path": "/shared", "nfs": "nas:/export"}'
 run wait_until 120 on n1 test -e /etc/systemd/system/shared.mount
 expect_status 0
-run on n1 systemd-analyze verify /etc/systemd/system/shared.mount
+run on n1 systemd-analyze verify --man=no /etc/systemd/system/shared.mount slurmd.service
 expect_equal "$output" ""
 run wait_until 120 helper_says n1 'shared path: /shared: .*nas:/export'
 expect_status 0

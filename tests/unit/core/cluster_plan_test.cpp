@@ -203,6 +203,17 @@ TEST(ClusterPlan, makes_a_node_of_a_bare_machine) {
     EXPECT_FALSE(machine.cluster().files.contains(dropin_path("slurmctld.service")));
 }
 
+TEST(ClusterPlan, says_that_a_daemon_does_not_stay_and_goes_on) {
+    FakeMachine machine("n1");
+    machine.work();
+    machine.cluster().slurmd.failing = true;
+    machine.cluster().slurmd.running = false;
+    EXPECT_TRUE(machine.step("slurmd").advisory);
+    EXPECT_TRUE(has(machine.step("slurmd").finding, "journalctl -u slurmd"))
+        << machine.step("slurmd").finding;
+    EXPECT_EQ(machine.next(), nullptr);
+}
+
 TEST(ClusterPlan, the_units_are_told_when_they_may_start_before_their_packages_come) {
     FakeMachine machine("ctl");
     const Names names = machine.work();

@@ -291,8 +291,9 @@ TEST(Plan, sets_slurm_up_before_containers_and_without_them) {
     facts.cluster->munge_key = MungeKey::to_put;
     std::vector<std::string> names;
     for (const Step& step : planned(facts)) names.push_back(step.name);
-    const std::vector<std::string> begin{"package-state", "slurm-units", "slurm-packages", "munge-key",
-                                         "munge",         "slurmd",      "slurm"};
+    const std::vector<std::string> begin{"package-state", "slurm-units",   "slurm-packages",
+                                         "munge-key",     "clock",         "munge",
+                                         "slurmd",        "slurm-contact", "slurm"};
     ASSERT_GT(names.size(), begin.size());
     EXPECT_TRUE(std::equal(begin.begin(), begin.end(), names.begin()));
     ResolvedSettings without = settings();

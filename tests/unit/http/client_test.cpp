@@ -46,6 +46,12 @@ TEST(Client, RefusesWhatWouldSplitARequest) {
     EXPECT_TRUE(test::RawClient(parse_url(never.url()).value().port).connected());
 }
 
+TEST(Client, ReadsTheServersTime) {
+    EXPECT_EQ(date_of({{"date", "Mon, 30 Nov 2026 23:14:55 GMT"}}), 1796080495);
+    EXPECT_EQ(date_of({{"Date", "soon"}}), std::nullopt);
+    EXPECT_EQ(date_of({}), std::nullopt);
+}
+
 TEST(Client, KeepsTheTokenOutOfErrors) {
     LyingServer server([](int fd) { LyingServer::say(fd, "nonsense\r\n\r\n"); });
     Request request = get(server.url("/slurm/v1/settings?wait=1"));

@@ -51,6 +51,16 @@ TEST_F(LeaderCalls, reports_and_gets_reports) {
     EXPECT_EQ(machines.value().now, clock);
 }
 
+TEST_F(LeaderCalls, knows_how_its_clock_differs_once_the_leader_answered) {
+    LeaderClient client(address);
+    EXPECT_EQ(client.clock_ahead(), std::nullopt);
+    ASSERT_TRUE(client.settings(0, {}).ok());
+    ASSERT_TRUE(client.clock_ahead().has_value());
+    // Both are this machine's, in whole seconds.
+    EXPECT_GE(*client.clock_ahead(), -1);
+    EXPECT_LE(*client.clock_ahead(), 30);
+}
+
 TEST_F(LeaderCalls, waits_for_news) {
     LeaderClient client(address);
     const std::uint64_t known = client.settings(0, {}).value().revision;
