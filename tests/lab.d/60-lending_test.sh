@@ -26,7 +26,7 @@ for words in "lend n1" "reclaim n1" "fence off n1"; do
 done
 
 test_case "what is not lent is llmgw's, and drained in Slurm with our reason"
-for node in "${nodes[@]}"; do expect "$node to be llmgw's" wait_phase "$node" gateway; done
+for node in "${nodes[@]}"; do expect "$node to be llmgw's" wait_phase "$node" gateway 180; done
 for node in "${nodes[@]}"; do expect_equal "$(reason_of_node "$node")" "llmgw: not lent to Slurm"; done
 expect_one_owner "${nodes[@]}"
 run llmgw_slurm ctl status

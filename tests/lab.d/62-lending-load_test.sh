@@ -13,7 +13,7 @@ observer=0
 trap 'kill "$observer" 2>/dev/null; end_lending' EXIT
 begin_lending
 mapfile -t nodes < <(lab_nodes)
-for node in "${nodes[@]}"; do expect "$node to be llmgw's" wait_phase "$node" gateway; done
+for node in "${nodes[@]}"; do expect "$node to be llmgw's" wait_phase "$node" gateway 180; done
 
 # Both sides, again and again: a replica of llmgw's and a job's step on one node are two owners. A replica that is seen
 # before and after the steps was there all the time.
@@ -35,7 +35,7 @@ rm -f "$LAB"/{two-owners,observed} "$WORK"/done
 observe &
 observer=$!
 (for ((i = 0; i < jobs; ++i)); do
-    as_user sbatch -Q --parsable -o /dev/null --wrap "echo \$SLURM_JOB_ID >>$WORK/done" >>"$LAB/submitted"
+    as_user sbatch --parsable -o /dev/null --wrap "echo \$SLURM_JOB_ID >>$WORK/done" >>"$LAB/submitted"
     sleep 0.1
 done) &
 submitter=$!

@@ -41,7 +41,7 @@ end_lending() {
     for daemon in slurmctld leader; do "$lab" start "$daemon" 2>/dev/null; done
     for node in $(lab_nodes); do
         "$lab" stop "helper-$node" 2>/dev/null
-        rm -rf "$LAB/$node/state/lending" "$LAB/$node/run/fence" "$LAB/$node/dev"
+        rm -rf "${LAB:?}/$node"/{state/lending,run/fence,dev}
         # Slurm 24.11 keeps a reason; a lab is to be left with none.
         scontrol update nodename="$node" state=resume 2>/dev/null
         "$lab" start "helper-$node" 2>/dev/null

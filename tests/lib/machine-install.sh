@@ -68,7 +68,7 @@ EOF
     on controller systemctl enable --quiet --now llmgw-slurm-leader || return 1
     nodes=$(machine_nodes | sed 's/.*/"&"/' | paste -sd, -)
     write_on controller "$state/settings.json" <<EOF
-{"enabled": true, "cluster_name": "llmgw", "controller": "controller", "nodes": [$nodes], "containers": false}
+{"enabled": true, "cluster_name": "llmgw", "controller": "controller", "nodes": [$nodes], "lent": [$nodes], "containers": false}
 EOF
 }
 

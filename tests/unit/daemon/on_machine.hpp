@@ -45,7 +45,7 @@ class HelperTest : public testing::Test {
     void start() {
         thread_ = std::make_unique<test::LoopThread>();
         helper_ = std::make_unique<Helper>(options_, WantedVersions{"0.24.0", "4.2.1"}, nullptr,
-                                           thread_->loop(), thread_->mailbox());
+                                           thread_->loop(), thread_->mailbox(), nullptr, lends_);
         thread_->mailbox().post([this] { helper_->start({[this] { ++changes_; }});  });
         thread_->start();
     }
@@ -115,6 +115,7 @@ class HelperTest : public testing::Test {
     std::uint16_t port_ = 0;
     std::unique_ptr<leader::Leader> leader_;
     Options options_;
+    service::Lending* lends_ = nullptr;
     std::unique_ptr<test::LoopThread> thread_;
     std::unique_ptr<Helper> helper_;
     std::atomic<int> changes_{0};
