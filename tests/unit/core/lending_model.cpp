@@ -1,4 +1,4 @@
-#include "core/lending_model.hpp"
+#include "unit/core/lending_model.hpp"
 
 #include <optional>
 #include <unordered_set>

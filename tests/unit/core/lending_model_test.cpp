@@ -1,6 +1,6 @@
 // Rule 3 of docs/architecture.md, explored: in no state that can be reached do llmgw and Slurm both have, or
 // may both start, something on a node, and from every one of them the node comes to whoever is to have it.
-#include "core/lending_model.hpp"
+#include "unit/core/lending_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -280,9 +280,9 @@ TEST_F(LeasesTest, a_broken_table_is_no_empty_one) {
     Options options;
     options.directory = directory.path();
     options.port = 0;
-    for (const std::string broken : {std::string(), good.substr(0, good.size() / 2), std::string("{}"),
-                                     std::string(R"({"lease":"a","generation":1,"state":"Free"})"),
-                                     std::string(R"({"lease":"a","generation":-1,"state":"free"})")}) {
+    for (const std::string& broken : {std::string(), good.substr(0, good.size() / 2), std::string("{}"),
+                                      std::string(R"({"lease":"a","generation":1,"state":"Free"})"),
+                                      std::string(R"({"lease":"a","generation":-1,"state":"free"})")}) {
         write_text(directory.file("leases/n1.json"), broken);
         const auto refused = Leader::start(options, [] { return std::int64_t{0}; });
         ASSERT_FALSE(refused.ok()) << broken;

@@ -78,8 +78,13 @@ TEST(MungeKeyService, is_given_to_nobody_unless_the_way_is_safe) {
     ASSERT_TRUE(reports.ok());
     const auto accounts = AccountsStore::open(directory.path());
     ASSERT_TRUE(accounts.ok());
-    Service service(*settings.value(), *reports.value(), *accounts.value(), Tokens{"admin", "machine"},
-                    [](http::Topic) {});
+    const auto leases = LeaseStore::open(directory.path());
+    ASSERT_TRUE(leases.ok());
+    const auto site = SiteFile::open(directory.path());
+    ASSERT_TRUE(site.ok());
+    Service service(
+        {*settings.value(), *reports.value(), *accounts.value(), *leases.value(), *site.value()},
+        Tokens{"admin", "machine"}, [](http::Topic) {}, [](const std::string&) {});
     http::Incoming request;
     request.method = "GET";
     request.target.segments = {"slurm", "v1", "munge-key"};

@@ -87,7 +87,9 @@ class Program {
         const std::string token = text_in(directory_ + "/token.admin");
         request.bearer = token.substr(0, token.find('\n'));
         Result<http::Response> response = http::fetch(request);
-        if (response) EXPECT_EQ(test::Contract::violation(request, response.value()), "") << target;
+        if (response) {
+            EXPECT_EQ(test::Contract::violation(request, response.value()), "") << target;
+        }
         return response;
     }
     std::int64_t revision(const std::string& target) const {

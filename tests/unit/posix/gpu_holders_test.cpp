@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +29,7 @@ class Holder {
         child_ = ::fork();
         if (child_ == 0) {
             act();
-            static_cast<void>(::write(ready[1], "x", 1));
+            if (::write(ready[1], "x", 1) != 1) ::_exit(1);
             for (;;) ::pause();
         }
         char byte = 0;
