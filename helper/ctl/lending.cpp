@@ -20,9 +20,8 @@ namespace {
 struct Arguments {
     std::vector<std::string> nodes;
     bool wait = false;
-    std::chrono::seconds deadline{-1};
     bool cancel = false;
-    std::string word;
+    std::string word;  // of fence: on or off; of reclaim: the deadline
 };
 
 // "30m", "90s", "2h", "1d"; a number alone is minutes, as in Slurm's time limits.
@@ -115,15 +114,16 @@ void add_reclaim(CLI::App& app, Context& context) {
     reclaim->footer("Exit code with --wait: 0 when llmgw has all of them. Ctrl-C ends only the waiting.");
     reclaim->add_option("NODE", arguments->nodes, "lent nodes")->required();
     reclaim->add_flag("--wait", arguments->wait, "until llmgw has them, saying what each waits for");
-    CLI::Option* deadline = reclaim->add_option_function<std::string>(
-        "--deadline",
-        [arguments](const std::string& text) {
-            if (const std::string wrong = read_duration(text, arguments->deadline); !wrong.empty())
-                throw CLI::ValidationError("--deadline", wrong);
+    CLI::Option* deadline = reclaim->add_option("--deadline", arguments->word,
+                                                "when jobs that still run are put back in the queue (30m, "
+                                                "2h; a number alone is minutes); their users are told. "
+                                                "Without it they are waited for");
+    deadline->check(CLI::Validator(
+        [](std::string& text) {
+            std::chrono::seconds unused{0};
+            return read_duration(text, unused);
         },
-        "when jobs that still run are put back in the queue (30m, 2h; a number alone is minutes); their "
-        "users are told. "
-        "Without it they are waited for");
+        "TIME"));
     reclaim->add_flag("--cancel", arguments->cancel, "at the deadline, cancel them instead")->needs(deadline);
     reclaim->callback([arguments, &context] { context.exit_code = change(context, *arguments, false); });
 }

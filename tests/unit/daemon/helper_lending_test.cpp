@@ -69,6 +69,7 @@ TEST_F(HelperLends, its_node_to_slurm_and_back) {
 TEST_F(HelperLends, nothing_that_it_can_not_see_to_be_free) {
     machine_.put("down", "");
     settings(lent);
+    leader_->reload_settings();
     start();
     EXPECT_TRUE(test::eventually([&] { return described("lending_problem").empty(); }));
     std::filesystem::remove(machine_.at("down"));
@@ -77,6 +78,7 @@ TEST_F(HelperLends, nothing_that_it_can_not_see_to_be_free) {
 
 TEST_F(HelperLends, and_says_whose_it_is_in_its_report) {
     settings(lent);
+    leader_->reload_settings();
     start();
     ASSERT_TRUE(phase_is(LendingPhase::slurm));
     EXPECT_TRUE(test::eventually([&] {
