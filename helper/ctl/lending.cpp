@@ -81,9 +81,9 @@ int wait_for(Context& context, const std::vector<std::string>& nodes, const std:
 
 int change(Context& context, const Arguments& arguments, bool lend) {
     std::optional<Reclaim> reclaim;
-    if (arguments.deadline.count() >= 0)
-        reclaim =
-            Reclaim{::time(nullptr) + arguments.deadline.count(), arguments.cancel ? "cancel" : "requeue"};
+    std::chrono::seconds deadline{0};
+    if (!lend && !arguments.word.empty() && read_duration(arguments.word, deadline).empty())
+        reclaim = Reclaim{::time(nullptr) + deadline.count(), arguments.cancel ? "cancel" : "requeue"};
     const std::vector<std::string> none;
     const Result<std::string> said = bus::call_set_lent(helper_of(context), lend ? arguments.nodes : none,
                                                         lend ? none : arguments.nodes, reclaim);
