@@ -25,6 +25,7 @@ bool exists(const std::string& path) {
 
 // The helper watches the directory, and removes the file when the job is sent away, or may start after all.
 void wait_for_helper(const std::string& directory, std::uint32_t job) {
+    if (job == 0) return;
     const std::string path = directory + "/" + std::to_string(job);
     if (!write_file_atomically(path, "", 0644, Durability::volatile_)) return;
     const auto end = std::chrono::steady_clock::now() + limits::fence_wait;
@@ -47,15 +48,19 @@ std::optional<std::string> fenced(const Arguments& arguments) {
            "NODE\" lets jobs start all the same)";
 }
 
-void stop_at_fence(const Arguments& arguments) {
+std::optional<std::string> held_at_fence(const Arguments& arguments, std::uint32_t job) {
     std::optional<std::string> reason = fenced(arguments);
-    if (!reason) return;
+    if (!reason) return reason;
+    wait_for_helper(arguments.run_directory + "/fence", job);
+    return fenced(arguments);
+}
+
+void stop_at_fence(const Arguments& arguments) {
     const char* const number = std::getenv("SLURM_JOB_ID");
-    const std::optional<std::uint32_t> job = parse_job_number(number == nullptr ? "" : number);
-    if (job) wait_for_helper(arguments.run_directory + "/fence", *job);
-    reason = fenced(arguments);
+    const std::uint32_t job = parse_job_number(number == nullptr ? "" : number).value_or(0);
+    const std::optional<std::string> reason = held_at_fence(arguments, job);
     if (!reason) return;
-    slurm_error("llmgw: job %u is not started: %s", job.value_or(0), reason->c_str());
+    slurm_error("llmgw: job %u is not started: %s", job, reason->c_str());
     ::_exit(1);
 }
 

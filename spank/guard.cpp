@@ -98,6 +98,11 @@ bool is_extern_step(spank_t step) {
     return spank_get_item(step, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == SLURM_EXTERN_CONT;
 }
 
+std::uint32_t job_of(spank_t step) {
+    std::uint32_t job = 0;
+    return spank_get_item(step, S_JOB_ID, &job) == ESPANK_SUCCESS ? job : 0;
+}
+
 std::string node_name(spank_t task) {
     std::string name = variable(task, "SLURMD_NODENAME");
     return name.empty() ? "this node" : name;
@@ -199,8 +204,9 @@ Arguments parse_arguments(int count, char* const* words) {
 
 void note_step(spank_t step, const Arguments& arguments) {
     // Asked again here, where the step's socket is there (slurmstepd.c, main): so a look at the machine's
-    // sockets and the closing of the fence can't miss each other.
-    if (!arguments.verify) latch().fenced = fenced(arguments);
+    // sockets and the closing of the fence can't miss each other; and for the first time where slurmd doesn't
+    // know yet that this plugin has a prolog.
+    if (!arguments.verify) latch().fenced = held_at_fence(arguments, job_of(step));
     if (is_extern_step(step)) return;
     if (arguments.verify) latch().verify_line = true;
     latch().request = request_in_step_environment(step);

@@ -26,7 +26,6 @@ class Fence : public testing::Test {
     void SetUp() override {
         fake::reset();
         words_ = {"state_dir=" + directory.path(), "run_dir=" + directory.path()};
-        ASSERT_TRUE(make_directories(directory.path() + "/fence", 0755).ok());
         ::setenv("SLURM_JOB_ID", "4711", 1);
     }
     void TearDown() override { ::unsetenv("SLURM_JOB_ID"); }
@@ -53,7 +52,11 @@ class Fence : public testing::Test {
         call(slurm_spank_task_init);
         ::_exit(0);
     }
-    [[nodiscard]] std::string request() const { return directory.path() + "/fence/4711"; }
+    // Without the directory there is no helper to wait for.
+    void with_helper() { ASSERT_TRUE(make_directories(directory.path() + "/fence", 0755).ok()); }
+    [[nodiscard]] std::string request(const char* job = "4711") const {
+        return directory.path() + "/fence/" + job;
+    }
 
     test::TemporaryDirectory directory;
 
@@ -93,7 +96,19 @@ TEST_F(Fence, is_open_on_a_node_that_is_slurms_or_takes_no_part) {
     EXPECT_EQ(call(slurm_spank_job_prolog), 0);
 }
 
+TEST_F(Fence, holds_a_step_back_until_the_helper_has_sent_its_job_away) {
+    with_helper();
+    write(LendingPhase::gateway);
+    std::thread helper([this] {
+        ASSERT_TRUE(test::eventually([this] { return ::access(request("7").c_str(), F_OK) == 0; }));
+        ::unlink(request("7").c_str());
+    });
+    EXPECT_EXIT(run_step(), ExitedWithCode(1), "step refused");
+    helper.join();
+}
+
 TEST_F(Fence, holds_a_job_back_until_the_helper_has_sent_it_away) {
+    with_helper();
     write(LendingPhase::gateway);
     std::thread helper([this] {
         ASSERT_TRUE(test::eventually([this] { return ::access(request().c_str(), F_OK) == 0; }));
@@ -109,6 +124,7 @@ TEST_F(Fence, holds_a_job_back_until_the_helper_has_sent_it_away) {
 }
 
 TEST_F(Fence, lets_a_job_go_on_whose_node_has_become_slurms_meanwhile) {
+    with_helper();
     write(LendingPhase::checking);
     std::thread helper([this] {
         ASSERT_TRUE(test::eventually([this] { return ::access(request().c_str(), F_OK) == 0; }));
