@@ -324,10 +324,9 @@ test_case "a site's own Slurm is left alone, and told what it needs"
 fresh_machine controller || exit 1
 before=$(on controller md5sum /etc/slurm/slurm.conf /etc/munge/munge.key)
 install_package controller && configure_leader && configure_helper controller
-run wait_until 60 says_plan controller 'the site.s own'
+# While it is being worked on there is no plan to be had.
+run wait_until 60 says_plan controller 'the site.s own.*JobSubmitPlugins=llmgw'
 expect_status 0
-run on controller llmgw-slurm plan
-expect_output 'JobSubmitPlugins=llmgw'
 run on controller llmgw-slurm apply --wait
 expect_status 0
 expect_equal "$(on controller md5sum /etc/slurm/slurm.conf /etc/munge/munge.key)" "$before"
