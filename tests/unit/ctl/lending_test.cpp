@@ -1,39 +1,13 @@
 // lend, reclaim and fence, over a real bus.
-#include <CLI/CLI.hpp>
 #include <ctime>
 #include <sstream>
 
-#include "ctl/context.hpp"
-#include "unit/bus/on_bus.hpp"
+#include "unit/ctl/commands.hpp"
 
 namespace llmgw::ctl {
 namespace {
 
-using test::OnBus;
-
-struct Ran {
-    int code = 0;
-    std::string out;
-    std::string err;
-};
-
-class LendingCommands : public OnBus {
-  protected:
-    Ran run(std::vector<const char*> words) const {
-        const std::string address = bus_->address();
-        words.insert(words.begin(), "llmgw-slurm");
-        words.insert(words.end(), {"--bus-address", address.c_str()});
-        std::istringstream in;
-        std::ostringstream out;
-        std::ostringstream err;
-        Context context{in, out, err};
-        const int code = ctl::run(static_cast<int>(words.size()), words.data(), context);
-        return {code, out.str(), err.str()};
-    }
-    void answers(const std::string& text) {
-        thread_.in_loop([&] { return port_.says = text; });
-    }
-};
+class LendingCommands : public Commands {};
 
 TEST_F(LendingCommands, say_which_nodes_go_where) {
     start(test::our_policy);
