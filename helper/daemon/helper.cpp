@@ -10,6 +10,7 @@
 #include "core/limits.hpp"
 #include "core/settings_resolve.hpp"
 #include "json/dump.hpp"
+#include "json/report_json.hpp"
 #include "posix/file.hpp"
 #include "posix/log.hpp"
 
@@ -42,15 +43,6 @@ const LendingReport* lending_of(const KnownMachines& machines, const std::string
         if (machine.report.name == name) return machine.report.lending ? &*machine.report.lending : nullptr;
     }
     return nullptr;
-}
-
-Value value_of(const LendingReport& lending) {
-    Value waiting(Value::Array{});
-    for (const std::string& text : lending.waiting) waiting.add(text);
-    Value value(Value::Object{});
-    value.set("phase", lending.phase).set("generation", lending.generation).set("since", lending.since);
-    value.set("waiting", waiting).set("fence", lending.fence);
-    return value;
 }
 
 std::vector<std::string> names_of(const KnownMachines& machines) {
@@ -382,7 +374,7 @@ std::string Helper::description(const Result<KnownMachines>& machines) const {
             Value entry(Value::Object{});
             entry.set("name", each.name).set("ready", each.ready).set("reason", each.reason);
             if (const LendingReport* lending = lending_of(known, each.name))
-                entry.set("lending", value_of(*lending));
+                entry.set("lending", json::value_of(*lending));
             list.add(entry);
         }
     } else {

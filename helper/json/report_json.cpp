@@ -91,15 +91,6 @@ Result<LendingReport> lending_of(const Value& value) {
     return lending;
 }
 
-Value value_of(const LendingReport& lending) {
-    Value waiting{Value::Array{}};
-    for (const std::string& what : lending.waiting) waiting.add(what);
-    Value value;
-    value.set("phase", lending.phase).set("generation", lending.generation).set("since", lending.since);
-    value.set("waiting", waiting).set("fence", lending.fence);
-    return value;
-}
-
 Result<MachineReport> report_of(const Value& value) {
     if (value.object() == nullptr)
         return Error{Code::invalid, "a report is an object, found " + described(value)};
@@ -140,6 +131,15 @@ Result<MachineReport> report_of(const Value& value) {
 }
 
 }  // namespace
+
+Value value_of(const LendingReport& lending) {
+    Value waiting{Value::Array{}};
+    for (const std::string& what : lending.waiting) waiting.add(what);
+    Value value;
+    value.set("phase", lending.phase).set("generation", lending.generation).set("since", lending.since);
+    value.set("waiting", waiting).set("fence", lending.fence);
+    return value;
+}
 
 Result<MachineReport> read_report(std::string_view text) {
     const Result<Value> value = parse(text, {limits::report_bytes, limits::json_depth});

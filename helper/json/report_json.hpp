@@ -24,4 +24,7 @@ std::string machines_head(std::uint64_t revision, std::int64_t now);
 void add_machine(std::string& text, std::string_view report, std::int64_t received);
 void close_machines(std::string& text);
 
+// As it stands in a report, for those who show it elsewhere.
+Value value_of(const LendingReport& lending);
+
 }  // namespace llmgw::json

@@ -1,7 +1,6 @@
 #include "service/lending.hpp"
 
 #include <dirent.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,24 +19,13 @@
 #include "posix/file.hpp"
 #include "posix/log.hpp"
 #include "posix/process.hpp"
+#include "posix/secret.hpp"
 
 namespace llmgw::service {
 namespace {
 
 constexpr mode_t everyone_reads = 0644;
-
-std::string random_word() {
-    std::array<unsigned char, 8> bytes{};
-    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-        return std::to_string(::time(nullptr));
-    std::string text;
-    for (const unsigned char byte : bytes) {
-        constexpr const char* digits = "0123456789abcdef";
-        text += digits[byte >> 4U];
-        text += digits[byte & 15U];
-    }
-    return text;
-}
+constexpr std::size_t lease_random_bytes = 8;
 
 std::string clock_of(std::int64_t seconds) {
     const std::time_t time = seconds;
@@ -150,7 +138,9 @@ Result<LendingFacts> Lending::gather(const LendingRecord& record, const LendingW
     facts.wanted = wish.wanted;
     facts.ask_again = wish.ask_again;
     facts.now = ::time(nullptr);
-    facts.fresh_lease = options_.machine.substr(0, 40) + "." + random_word();
+    const Result<std::string> random = random_hex(lease_random_bytes);
+    if (!random) return random.error();
+    facts.fresh_lease = options_.machine.substr(0, 40) + "." + random.value();
     const Result<std::optional<LeaseAnswer>> lease =
         leader_.lease(options_.machine, 0, std::chrono::seconds(0), stop);
     if (lease && lease.value()) facts.leader = *lease.value();
