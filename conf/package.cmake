@@ -46,7 +46,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The range ends at the next minor number, and `~` sorts before everything: 22.06~rc1 is out as well.
 string(JOIN ", " CPACK_DEBIAN_PACKAGE_DEPENDS
     "slurm-wlm-basic-plugins (>= ${slurm_series})" "slurm-wlm-basic-plugins (<< ${slurm_next}~)"
-    systemd "default-dbus-system-bus | dbus-system-bus")
+    systemd libpam-runtime "default-dbus-system-bus | dbus-system-bus")
 # What pyxis is built with; without it the helper installs it when it has to build.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev | libc-dev, make, libslurm-dev")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "GPU nodes shared between llmgw and Slurm, jobs in containers")

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/cluster_plan.hpp"
+#include "core/plan_login.hpp"
 #include "core/plan_steps.hpp"
 #include "core/plan_users.hpp"
 #include "core/text.hpp"
@@ -260,8 +261,10 @@ Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& rele
     const std::string& machine = facts.machine.machine;
     const bool containers = settings.wants_containers_on(machine);
     const ClusterSteps cluster = plan_cluster(settings, facts);
-    const bool cluster_too = !cluster.before.empty() || !cluster.after.empty();
-    if (!settings.wants_setup_on(machine) && !cluster_too) return Plan{};
+    Plan logins;
+    add_login_steps(logins, settings, facts);
+    const bool more = !cluster.before.empty() || !cluster.after.empty() || !logins.empty();
+    if (!settings.wants_setup_on(machine) && !more) return Plan{};
     Sources from{settings, releases, facts, {}, {}};
     if (conduct == Conduct::observe) {
         return containers && facts.machine.enroot ? Plan{proof_step(from)} : Plan{};
@@ -279,6 +282,8 @@ Result<Plan> plan_machine(const ResolvedSettings& settings, const Releases& rele
         add_container_steps(from, plan);
     }
     add_users_steps(plan, settings, facts);
+    // Once slurmd runs: the module lets everybody in where none ever did.
+    plan.insert(plan.end(), logins.begin(), logins.end());
     plan.insert(plan.end(), cluster.after.begin(), cluster.after.end());
     return plan;
 }

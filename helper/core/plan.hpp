@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/cluster_facts.hpp"
+#include "core/login_lines.hpp"
 #include "core/machine_check.hpp"
 #include "core/machine_files.hpp"
 #include "core/releases.hpp"
@@ -127,6 +128,13 @@ struct ExportShared {
     std::string path;
     bool operator==(const ExportShared&) const = default;
 };
+// Our lines in sshd's PAM files; counts only if logins show that they hold.
+struct GuardLogins {
+    bool operator==(const GuardLogins&) const = default;
+};
+struct LeaveLogins {
+    bool operator==(const LeaveLogins&) const = default;
+};
 
 }  // namespace action
 
@@ -137,7 +145,7 @@ using Action =
                  action::ClaimCluster, action::ReloadUnits, action::PutMungeKey, action::TrySlurmConfig,
                  action::StartUnit, action::StopUnit, action::TellSlurm, action::DrainNodes,
                  action::ApplyUsers, action::WriteSshdDropIn, action::WriteSharedFiles, action::MountShared,
-                 action::ExportShared>;
+                 action::ExportShared, action::GuardLogins, action::LeaveLogins>;
 
 struct Step {
     std::string name;     // "enroot-packages": stable, for programs
@@ -179,6 +187,20 @@ struct SshFacts {
     std::string problem;               // why it is without effect although it is there
 };
 
+// Whom sshd lets in (core/login_lines.hpp).
+struct LoginFacts {
+    LoginRule rule = LoginRule::job;
+    bool sshd = false;    // is installed
+    bool client = false;  // ssh is, with which the lines are tried
+    bool module = false;  // pam_llmgw_adopt.so is there
+    bool added = false;   // our lines are among sshd's, as the rule has them
+    bool any = false;     // some line of our module is
+    bool ours = false;    // we added them, or began to
+    bool proven = false;  // as they are now, logins showed that they hold
+    std::string other;    // another module of that kind, and where
+    std::string failure;  // why the lines were taken back some minutes ago
+};
+
 struct SetupFacts {
     MachineFacts machine;
     Result<Platform> platform = Error{};
@@ -208,6 +230,7 @@ struct SetupFacts {
     // What llmgw's accounts mean here; an error while they did not come yet.
     Result<UsersPlan> users = Error{};
     SshFacts ssh;
+    LoginFacts login;
     StorageFacts storage;
     // Slurm itself; nothing: not looked at.
     std::optional<ClusterFacts> cluster;

@@ -47,6 +47,8 @@ service::SetupOptions setup_options(const daemon::Options& options) {
     setup.proof_init = options.proof_init;
     setup.build_deadline = std::chrono::seconds(options.build_timeout);
     setup.leader = options.leader;
+    setup.logins = options.logins;
+    setup.pam_module = std::string(LLMGW_PAM_DIR) + "/" + adopt_module;
     setup.conduct = options.observe ? Conduct::observe : Conduct::manage;
     return setup;
 }
@@ -124,9 +126,10 @@ int main(int argc, char** argv) {
     for (const std::string& directory : {options.run_dir, options.state_dir}) {
         if (const Result<void> made = make_directories(directory, 0755); !made) return fail(made.error());
     }
-    if (options.withdraw) {
+    if (options.withdraw || options.leave_logins) {
         const std::unique_ptr<TaskRunner> runner = bus::best_runner(options.bus_address);
-        const Result<void> done = service::Setup(setup_options(options), releases, *runner).withdraw();
+        service::Setup setup(setup_options(options), releases, *runner);
+        const Result<void> done = options.withdraw ? setup.withdraw() : setup.leave_logins();
         return done ? 0 : fail(done.error());
     }
     const Result<void> served = serve(options, releases);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/login_lines.hpp"
 #include "posix/gpu_holders.hpp"
 #include "service/fetcher.hpp"
 #include "service/leader.hpp"
@@ -25,6 +26,7 @@ struct Options {
     std::uint32_t build_timeout = 600;  // seconds
     bool observe = false;
     bool lend = false;  // also when only observing
+    LoginRule logins = LoginRule::job;
     std::string node_program = LLMGW_LIBEXEC_DIR "/llmgw-slurm-node";
     GpuRules gpus = usual_gpu_rules();
     std::string bus_address;
@@ -35,6 +37,7 @@ struct Options {
     std::string look_at_shared;            // --look-at-shared: do that and nothing else
     std::string try_slurm_conf;            // --try-slurm-conf: do that and nothing else
     bool withdraw = false;                 // --withdraw: do that and nothing else
+    bool leave_logins = false;             // --leave-logins: do that and nothing else
 };
 
 // Fills `options`, or says why not (or the help) and returns an exit code.

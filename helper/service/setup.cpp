@@ -47,7 +47,13 @@ Setup::Setup(SetupOptions options, Releases releases, TaskRunner& runner, Users*
       ledger_(options_.state_dir + "/ledger.json"),
       users_(users),
       storage_({options_.state_dir, options_.paths.machine, options_.paths.inspector}, runner_),
-      sshd_({.state_dir = options_.state_dir, .drop_in = sshd_drop_in}) {}
+      sshd_({.state_dir = options_.state_dir, .drop_in = sshd_drop_in}),
+      login_({.state_dir = options_.state_dir,
+              .run_dir = options_.run_dir,
+              .program = options_.paths.inspector,
+              .rule = options_.logins,
+              .module = options_.pam_module},
+             runner_) {}
 
 Result<Plan> Setup::plan(const ResolvedSettings& settings, bool thorough, const std::stop_token& stop) {
     munge_key_.reset();

@@ -18,6 +18,7 @@
 #include "service/fetcher.hpp"
 #include "service/leader.hpp"
 #include "service/ledger_store.hpp"
+#include "service/login_access.hpp"
 #include "service/machine_facts.hpp"
 #include "service/sshd_access.hpp"
 #include "service/storage.hpp"
@@ -37,6 +38,8 @@ struct SetupOptions {
     // Another installation root and what it is, for tests and images; nothing: this machine's.
     packages::ManagerOptions packages;
     std::optional<Platform> platform;
+    LoginRule logins = LoginRule::job;
+    std::string pam_module;                                      // path of pam_llmgw_adopt.so
     LeaderAddress leader;                                        // whom the munge key comes from
     std::string own_slurm_conf = "/etc/llmgw-slurm/slurm.conf";  // the site's own lines for it
 };
@@ -106,8 +109,10 @@ class Setup final : public SetupPort {
         return storage_.problem(settings);
     }
     [[nodiscard]] bool runs_cluster() const override;
-    // Takes our lines out of plugstack.conf: what must be gone before our libraries go.
+    // Takes our lines out of plugstack.conf and of PAM's files: what must be gone before our libraries go.
     Result<void> withdraw();
+    // Takes our lines out of PAM's files.
+    Result<void> leave_logins() { return login_.leave({}); }
 
     // Of the last apply(), in the order of what was done; "look" is gathering the facts.
     [[nodiscard]] const std::vector<StepTime>& times() const { return times_; }
@@ -176,6 +181,7 @@ class Setup final : public SetupPort {
     Users* const users_;
     Storage storage_;
     const SshdAccess sshd_;
+    LoginAccess login_;
     std::vector<StepTime> times_;
     std::optional<Result<std::string>> munge_key_;  // as the leader gave it since the work began
     std::optional<std::int64_t> clock_ahead_;       // as of that answer

@@ -74,6 +74,8 @@ Result<void> Setup::perform(const Action& action, const SetupFacts& facts, Setup
             },
             [&](const action::MountShared& what) { return storage_.mount(what.path, stop); },
             [&](const action::ExportShared& what) { return storage_.export_path(what.path, stop); },
+            [&](const action::GuardLogins&) { return login_.guard(stop); },
+            [&](const action::LeaveLogins&) { return login_.leave(stop); },
             [&](const action::ClaimCluster&) {
                 return ledger_.change([](Ledger& ledger) { ledger.cluster = true; });
             },

@@ -135,6 +135,7 @@ Result<SetupFacts> Setup::gather(const ResolvedSettings& settings, bool thorough
                   : installed.error();
     gather_cluster(facts, settings, stop);
     gather_users(facts, settings);
+    facts.login = login_.look();
     if (!settings.wants_containers_on(facts.machine.machine)) return facts;
     // Looked at already where plugstack.conf names it.
     const MachineFacts& machine = facts.machine;

@@ -54,6 +54,7 @@ void remove_directories(const std::vector<std::string>& directories, std::vector
 bool Setup::did_anything() const {
     const Result<Ledger> ledger = ledger_.read();
     return !ledger || !ledger.value().empty() || storage_.did_anything() || sshd_.did_anything() ||
+           login_.did_anything() ||
            (users_ != nullptr && users_->did_anything());
 }
 
@@ -61,7 +62,8 @@ Result<void> Setup::withdraw() {
     const Result<StackSite> site = stack_site();
     if (!site) return site.error();
     const Result<FileEdits> edits = without_us(site.value());
-    return edits ? apply_edits(edits.value()) : edits.error();
+    const Result<void> done = edits ? apply_edits(edits.value()) : edits.error();
+    return done ? login_.leave({}) : done;
 }
 
 Result<void> Setup::take_back_packages(const Ledger& ledger, SetupObserver& observer,
@@ -90,6 +92,8 @@ Result<std::vector<std::string>> Setup::uninstall(SetupObserver& observer, const
     const std::vector<std::pair<std::string, std::function<Result<void>()>>> steps{
         {"take our lines out of plugstack.conf",
          [&] { return ledger.plugstack ? withdraw() : Result<void>(); }},
+        // Before the jobs end into which users log in.
+        {"let users log in as before", [&] { return login_.leave(stop); }},
         {"stop Slurm", [&] { return stop_cluster(ledger, stop); }},
         {"remove pyxis", [&] { return ledger.pyxis.empty() ? Result<void>() : remove_pyxis(ledger.pyxis); }},
         {"restore files",

@@ -59,9 +59,11 @@ sleep 1.1
 job_of "$LAB_USER" -w n1 && job_two=$job
 extern_on n1 "$job_two"
 start_login lifetwo
+group=$(extern_group "$job_two")
 for word in setsid tmux daemon shell; do
     for pid in $(pgrep -f "^lifetwo-$word"); do
-        expect "process $pid in job $job_two" grep -q "/job_$job_two/step_extern" "/proc/$pid/cgroup"
+        # With cgroup v2 "user/task_N" in it, of which the host's path has other beginnings in a container.
+        expect "process $pid in job $job_two" grep -qxF "$pid" <(find "$group" -name cgroup.procs -exec cat {} +)
     done
 done
 scancel "$job_two"
@@ -71,9 +73,10 @@ for word in setsid tmux daemon shell; do expect "lifeone-$word still" lives "^li
 expect "job $job_one still" job_is "$job_one" RUNNING
 run login "$LAB_USER@n1" "$whereami"
 expect_output "in job $job_one, [1-9] groups"
+group=$(extern_group "$job_one")
 scancel "$job_one"
 expect "nothing left of the login of job $job_one" wait_until 60 nobody_lives lifeone
-expect "no cgroup left" wait_until 30 bash -c "! ls -d /sys/fs/cgroup/*/slurm_n1/uid_*/job_$job_one 2>/dev/null"
+expect "no cgroup left" wait_until 30 test ! -e "${group%/*}"
 run login "$LAB_USER@n1" "$whereami"
 expect_failure
 expect_output 'no job of yours runs on this machine'

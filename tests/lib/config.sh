@@ -123,7 +123,9 @@ EOF
 }
 
 cgroup_conf() {
-    if [[ -d /sys/fs/cgroup/freezer ]]; then
+    if [[ ${LLMGW_LAB_CGROUP-} == v2 ]]; then
+        printf 'CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nCgroupMountpoint=%s\n' "$(cgroup2_mount)"
+    elif [[ -d /sys/fs/cgroup/freezer ]]; then
         printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\n'
     else
         printf 'CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n'

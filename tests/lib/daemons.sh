@@ -82,9 +82,22 @@ start_slurmctld() {
     ready slurmctld 60 is_controller_up
 }
 
+# Where cgroup v2 is mounted, on a host with v1 beside it: /sys/fs/cgroup/unified.
+cgroup2_mount() { awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts; }
+
+# start_slurmd NODE [PROGRAM...]: started by that program.
+# With LLMGW_LAB_CGROUP=v2 slurmd and what it starts read of v2 alone where they are, since they refuse a host that has both.
 start_slurmd() {
+    local shim=$LAB/lib/only_cgroup2.so
+    if [[ ${LLMGW_LAB_CGROUP-} == v2 ]]; then
+        [[ -e $shim ]] || "${CC:-cc}" -shared -fPIC -O1 -o "$shim" "$LLMGW_SOURCE_DIR/tests/lib/only_cgroup2.c" || return 1
+        # systemd's, on a host that has it.
+        mkdir -p "$(cgroup2_mount)/system.slice"
+    else
+        shim=
+    fi
     SLURM_CONF=$LAB/$1/conf/slurm.conf PATH=$LAB/$1/bin:$(plain_path) \
-        spawn "slurmd-$1" "$1" "$LAB/$1/log/slurmd.out" slurmd -D -N "$1" -f "$LAB/$1/conf/slurm.conf"
+        spawn "slurmd-$1" "$1" "$LAB/$1/log/slurmd.out" env ${shim:+"LD_PRELOAD=$shim"} "${@:2}" slurmd -D -N "$1" -f "$LAB/$1/conf/slurm.conf"
 }
 
 start_leader() {

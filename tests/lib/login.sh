@@ -43,6 +43,23 @@ make_login_keys() {
     chmod 755 "$LOGIN/keys"
 }
 
+# Slurm knows its processes by cgroup v2 here.
+cgroups_are_v2() { [[ ${LLMGW_LAB_CGROUP-} == v2 || ! -d /sys/fs/cgroup/freezer ]]; }
+# extern_group JOB: the directory of its extern step, in the hierarchy by which Slurm knows it, as its slurmstepd is in it: how
+# Slurm names directories of jobs depends on its version.
+extern_group() {
+    local pid path
+    pid=$(pgrep -o -f "slurmstepd: \[$1.extern\]") || return 1
+    if cgroups_are_v2; then
+        path=$(sed -n 's,^0::,,p' "/proc/$pid/cgroup")
+        echo "$(cgroup2_mount)${path%/slurm}"
+    else
+        path=$(sed -nE 's,^[0-9]+:freezer:,,p' "/proc/$pid/cgroup")
+        echo "/sys/fs/cgroup/freezer${path%/step_extern}/step_extern"
+    fi
+}
+is_frozen() { grep -qE 'FROZEN|^frozen 1' "$1"/freezer.state "$1"/cgroup.events 2>/dev/null; }
+
 # for_logins: Slurm as logins need it, with memory and devices constrained and four GPUs that are none on each node; the
 # daemons' files are put back by as_before.
 for_logins() {
@@ -56,7 +73,8 @@ for_logins() {
         sed -E "s/^(NodeName.*) CPUs=4 /\\1 Gres=gpu:4 CPUs=32 /; /^PrologFlags=/d" "$conf/slurm.conf.before" >"$conf/slurm.conf"
         printf 'PrologFlags=%s\nGresTypes=gpu\n' "${1-Contain}" | sed '/=$/d' >>"$conf/slurm.conf"
         [[ -z ${2-} ]] || echo "$2" >>"$conf/slurm.conf"
-        { cat "$conf/cgroup.conf.before" && printf 'ConstrainRAMSpace=yes\nConstrainDevices=yes\n'; } >"$conf/cgroup.conf"
+        # Memory's controller is v1's on a host that has both.
+        { cat "$conf/cgroup.conf.before" && echo ConstrainDevices=yes && { cgroups_are_v2 || echo ConstrainRAMSpace=yes; }; } >"$conf/cgroup.conf"
         echo "Name=gpu File=$LAB/dev/gpu[0-3]" >"$conf/gres.conf"
     done
     restart_slurm

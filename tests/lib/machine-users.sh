@@ -7,7 +7,7 @@ users_state=/var/lib/llmgw-slurm-leader
 settings_are() {
     local nodes
     nodes=$(machine_nodes | sed 's/.*/"&"/' | paste -sd, -)
-    write_on controller "$users_state/settings.json" <<<"{\"enabled\": true, \"cluster_name\": \"llmgw\", \"controller\": \"controller\", \"nodes\": [$nodes]${1:+, $1}}"
+    write_on controller "$users_state/settings.json" <<<"{\"enabled\": true, \"cluster_name\": \"llmgw\", \"controller\": \"controller\", \"nodes\": [$nodes], \"lent\": [$nodes]${1:+, $1}}"
 }
 
 # accounts_are: the leader's accounts, from standard input.
