@@ -152,6 +152,8 @@ inline constexpr std::size_t login_answer_bytes = 64 * 1024;
 inline constexpr std::chrono::seconds step_wait{5};
 inline constexpr std::chrono::seconds most_step_wait{60};
 inline constexpr std::chrono::milliseconds step_look_every{100};
+// The loader's cache: 45 KB on a small machine, some bytes for each library.
+inline constexpr std::size_t loader_cache_bytes = 8 * 1024 * 1024;
 // Files of PAM's that include each other.
 inline constexpr std::size_t pam_include_depth = 8;
 // A slurm.conf with its includes, read at each login of a user: 5,000 nodes by name have some 500 KB.

@@ -2,9 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 
+#include "core/limits.hpp"
 #include "core/shown.hpp"
+#include "core/text.hpp"
+#include "posix/file.hpp"
 
 namespace llmgw {
 namespace {
@@ -60,6 +64,16 @@ struct Opened {
     std::string name;
 };
 
+// First those that the loader's cache has: for each of the others it searches every directory.
+std::array<unsigned, known_apis.size()> likely_first() {
+    std::array<unsigned, known_apis.size()> apis = known_apis;
+    const Result<std::string> cache = read_file("/etc/ld.so.cache", limits::loader_cache_bytes);
+    if (!cache) return apis;
+    std::stable_partition(apis.begin(), apis.end(),
+                          [&](unsigned api) { return contains(cache.value(), file_of(api)); });
+    return apis;
+}
+
 Result<Opened> open_library(const std::string& path) {
     // Lazily: it has thousands of functions, of which five are used.
     constexpr int how = RTLD_LAZY | RTLD_LOCAL;
@@ -70,7 +84,7 @@ Result<Opened> open_library(const std::string& path) {
         return Opened{handle, path};
     }
     std::string reason;
-    for (const unsigned api : known_apis) {
+    for (const unsigned api : likely_first()) {
         void* handle = ::dlopen(file_of(api).c_str(), how);
         if (handle != nullptr) return Opened{handle, file_of(api)};
         // The one that is there but broken is worth more than those that aren't.

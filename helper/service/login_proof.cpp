@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "core/adopt_options.hpp"
 #include "core/last_words.hpp"
@@ -21,6 +23,8 @@ constexpr const char* jobless = "llmgw-proof-none";
 constexpr const char* admin = "llmgw-proof-admin";
 constexpr const char* refusal = "llmgw: login refused";
 constexpr int no_such_user = 6;  // userdel(8)
+constexpr int user_is_busy = 8;
+constexpr int most_looks = 100;
 const std::vector<std::string> environment{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
 
 class Attempt {
@@ -153,21 +157,35 @@ Result<void> prove(Attempt& attempt) {
     return attempt.refuse(jobless);
 }
 
+// systemd may have a manager for them, which takes a moment to end.
+Result<void> remove_user(const char* user, TaskRunner& runner, const std::stop_token& stop) {
+    const auto run = [&](std::vector<std::string> argv) {
+        Task task;
+        task.unit = "llmgw-slurm-login-proof";
+        task.description = "llmgw-slurm: removes the users of its proof";
+        task.argv = std::move(argv);
+        task.environment = environment;
+        task.deadline = 60s;
+        return runner.run(task, stop);
+    };
+    std::string said;
+    for (int look = 0; look < most_looks; ++look) {
+        const Result<TaskResult> removed = run({"/usr/sbin/userdel", user});
+        if (!removed) return removed.error();
+        if (removed.value().success() || removed.value().exit_code == no_such_user) return {};
+        said = last_words(removed.value().output, 2);
+        if (removed.value().exit_code != user_is_busy) break;
+        if (look == 0) static_cast<void>(run({"/usr/bin/loginctl", "terminate-user", user}));
+        std::this_thread::sleep_for(100ms);
+    }
+    return Error{Code::internal, "userdel " + std::string(user) + ": " + said};
+}
+
 }  // namespace
 
 Result<void> remove_proof_users(TaskRunner& runner, const std::stop_token& stop) {
     for (const char* user : {admin, jobless}) {
-        Task task;
-        task.unit = "llmgw-slurm-login-proof";
-        task.description = "llmgw-slurm: removes the users of its proof";
-        task.argv = {"/usr/sbin/userdel", user};
-        task.environment = environment;
-        task.deadline = 60s;
-        const Result<TaskResult> ran = runner.run(task, stop);
-        if (!ran) return ran.error();
-        if (!ran.value().success() && ran.value().exit_code != no_such_user) {
-            return Error{Code::internal, "userdel " + std::string(user) + ": " + last_words(ran.value().output, 2)};
-        }
+        if (Result<void> removed = remove_user(user, runner, stop); !removed) return removed;
     }
     return {};
 }

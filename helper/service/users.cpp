@@ -146,16 +146,20 @@ Result<Users::Looked> Users::look(const ResolvedSettings& settings) const {
     return Looked{std::move(files).value(), std::move(facts)};
 }
 
-// LDAP and the like, of which passwd knows nothing. One that doesn't answer keeps nobody out: its users are
-// checked again when it does.
-void Users::ask_elsewhere(const UsersPlan& plan, UsersFacts& facts) const {
-    if (!options_.root.empty()) return;
-    std::vector<std::string> asked;
+std::vector<std::string> Users::new_names(const UsersPlan& plan, const UsersFacts& facts) const {
+    std::vector<std::string> names;
+    if (!options_.root.empty()) return names;
     for (const UserChange& change : plan.changes) {
         if (change.kind != UserChange::Kind::create || facts.record.contains(change.uid)) continue;
-        asked.push_back(change.login);
-        asked.push_back(std::to_string(change.uid));
+        names.push_back(change.login);
+        names.push_back(std::to_string(change.uid));
     }
+    return names;
+}
+
+// LDAP and the like, of which passwd knows nothing. One that doesn't answer keeps nobody out: its users are
+// checked again when it does.
+void Users::ask_elsewhere(const std::vector<std::string>& asked, UsersFacts& facts) const {
     for (std::size_t begin = 0; begin < asked.size(); begin += asked_at_once) {
         const std::size_t end = std::min(asked.size(), begin + asked_at_once);
         for (const char* database : {"passwd", "group"}) {
@@ -186,7 +190,7 @@ Result<UsersPlan> Users::plan(const ResolvedSettings& settings) {
     Result<Looked> looked = look(settings);
     if (!looked) return looked.error();
     UsersPlan plan = plan_users(accounts(), looked.value().facts);
-    ask_elsewhere(plan, looked.value().facts);
+    ask_elsewhere(new_names(plan, looked.value().facts), looked.value().facts);
     if (!looked.value().facts.elsewhere.empty()) plan = plan_users(accounts(), looked.value().facts);
     return plan;
 }
@@ -207,15 +211,17 @@ Result<void> Users::write_keys(const std::map<std::string, std::string>& keys) c
 }
 
 // With the users' lock held from the look to the change, so that nobody gets in between.
-Result<UsersPlan> Users::change_files(const ResolvedSettings& settings, bool removal,
-                                      std::map<std::string, std::string> elsewhere, UsersRecord& before) {
+Result<std::optional<UsersPlan>> Users::change_files(const ResolvedSettings& settings, bool removal,
+                                                     const std::map<std::string, std::string>* elsewhere,
+                                                     UsersRecord& before) {
     const Result<Descriptor> lock = lock_user_database(options_.root, lock_patience);
     if (!lock) return lock.error();
     Result<Looked> looked = look(settings);
     if (!looked) return looked.error();
-    looked.value().facts.elsewhere = std::move(elsewhere);
+    if (elsewhere != nullptr) looked.value().facts.elsewhere = *elsewhere;
     const UsersFacts& facts = looked.value().facts;
     UsersPlan plan = removal ? plan_removal(facts) : plan_users(accounts(), facts);
+    if (elsewhere == nullptr && !new_names(plan, facts).empty()) return std::optional<UsersPlan>();
     before = facts.record;
     if (UsersRecord first = record_before(plan, facts.record); !(first == facts.record)) {
         if (const Result<void> kept = write_record(first); !kept) return kept.error();
@@ -234,7 +240,7 @@ Result<UsersPlan> Users::change_files(const ResolvedSettings& settings, bool rem
         if (!done) return done.error();
     }
     if (const Result<void> done = write_keys(written); !done) return done.error();
-    return plan;
+    return std::optional<UsersPlan>(std::move(plan));
 }
 
 void Users::make_homes(const ResolvedSettings& settings, UsersPlan& plan, UsersOutcome& outcome,
@@ -296,14 +302,18 @@ void Users::end_all(const ResolvedSettings& settings, UsersPlan& plan, UsersOutc
 Result<UsersOutcome> Users::apply(const ResolvedSettings& settings, const std::stop_token& stop) {
     const std::lock_guard working(working_);
     if (!has_accounts()) return Error{Code::unavailable, "there are no accounts from the leader yet"};
-    Result<Looked> looked = look(settings);
-    if (!looked) return looked.error();
-    UsersFacts& facts = looked.value().facts;
-    ask_elsewhere(plan_users(accounts(), facts), facts);
     UsersRecord before;
-    Result<UsersPlan> changed = change_files(settings, false, std::move(facts.elsewhere), before);
+    Result<std::optional<UsersPlan>> changed = change_files(settings, false, nullptr, before);
+    if (changed && !changed.value()) {
+        // Without the lock: others may wait for it longer than a directory server takes.
+        Result<Looked> looked = look(settings);
+        if (!looked) return looked.error();
+        UsersFacts& facts = looked.value().facts;
+        ask_elsewhere(new_names(plan_users(accounts(), facts), facts), facts);
+        changed = change_files(settings, false, &facts.elsewhere, before);
+    }
     if (!changed) return changed.error();
-    UsersPlan& plan = changed.value();
+    UsersPlan& plan = *changed.value();
     UsersOutcome outcome;
     outcome.changes = plan.changes.size() + plan.keys.size();
     make_homes(settings, plan, outcome, stop);
@@ -337,12 +347,13 @@ Result<std::vector<std::string>> Users::remove(const std::stop_token& stop) {
     end_all({}, ending, outcome, stop);
     if (!outcome.problems.empty()) return Error{Code::unavailable, outcome.problems.front()};
     UsersRecord before;
-    const Result<UsersPlan> removed = change_files({}, true, {}, before);
+    const std::map<std::string, std::string> nowhere;
+    const Result<std::optional<UsersPlan>> removed = change_files({}, true, &nowhere, before);
     if (!removed) return removed.error();
-    if (const Result<void> kept = write_record(removed.value().record); !kept) return kept.error();
+    if (const Result<void> kept = write_record(removed.value()->record); !kept) return kept.error();
     ::rmdir((options_.root + options_.keys).c_str());
-    if (!removed.value().changes.empty()) {
-        left.push_back("the homes of " + std::to_string(removed.value().changes.size()) +
+    if (!removed.value()->changes.empty()) {
+        left.push_back("the homes of " + std::to_string(removed.value()->changes.size()) +
                        " users were left, and their numbers stay known in " + record_path());
     }
     return left;

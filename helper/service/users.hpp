@@ -67,9 +67,13 @@ class Users {
     Result<Looked> look(const ResolvedSettings& settings) const;
     Result<UsersRecord> read_record() const;
     Result<void> write_record(const UsersRecord& record) const;
-    void ask_elsewhere(const UsersPlan& plan, UsersFacts& facts) const;
-    Result<UsersPlan> change_files(const ResolvedSettings& settings, bool removal,
-                                   std::map<std::string, std::string> elsewhere, UsersRecord& before);
+    // Names and numbers of users that are new on this machine: others than /etc may know them.
+    [[nodiscard]] std::vector<std::string> new_names(const UsersPlan& plan, const UsersFacts& facts) const;
+    void ask_elsewhere(const std::vector<std::string>& names, UsersFacts& facts) const;
+    // `elsewhere` null: nobody was asked yet. Nothing: somebody has to be, and nothing was changed.
+    Result<std::optional<UsersPlan>> change_files(const ResolvedSettings& settings, bool removal,
+                                                  const std::map<std::string, std::string>* elsewhere,
+                                                  UsersRecord& before);
     Result<void> write_keys(const std::map<std::string, std::string>& keys) const;
     void make_homes(const ResolvedSettings& settings, UsersPlan& plan, UsersOutcome& outcome,
                     const std::stop_token& stop);

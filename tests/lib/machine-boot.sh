@@ -56,17 +56,18 @@ create_machine() {
 # start_machine NAME: switches it on; wait_booted says when it is up.
 start_machine() {
     local base=$MACHINES/$1 keeper part
-    local -a groups
+    local -a groups unified=()
     keeper=$(machines_keeper) || return 1
     mapfile -t groups < <(machine_groups "$(machines_groups)-$1-$BASHPID")
     for part in "${groups[@]}"; do
         if ! { mkdir -p "$part" && prepare_group "$part"; }; then echo "no cgroup $part" >&2 && return 1; fi
     done
-    # On this host's cgroup hierarchies, as systemd in a container takes them: with SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 on a host
-    # with v1, slurmd 24.11 would end with "Hybrid mode is not supported".
+    # On this host's cgroup hierarchies, as systemd in a container takes them, or with MACHINES_CGROUP=v2 on cgroup v2 alone, where
+    # slurmd ends with "Hybrid mode is not supported" unless it is kept from seeing v1 (put_only_cgroup2).
     # With --keep-unit, systemd-nspawn ends with 133 when the machine wants to boot again.
     # shellcheck disable=SC2016
-    env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 setsid bash -c '
+    [[ ${MACHINES_CGROUP-} != v2 ]] || unified=(SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1)
+    env -i "$(machines_mark)" PATH="$PATH" LANG=C.UTF-8 "${unified[@]}" setsid bash -c '
         keeper=$1 groups=$2
         shift 2
         while (for part in $groups; do echo "$BASHPID" >"$part/cgroup.procs"; done

@@ -23,7 +23,7 @@ declare -A packages=(
     [machine-node]="slurmd slurm-wlm-basic-plugins"
     [machine-bare]="munge slurm-client slurm-wlm-basic-plugins"
     [machine-archive]="libjansson4 gcc make libc6-dev libslurm-dev squashfs-tools jq
-                       gawk libcap2-bin zstd needrestart openssh-server openssh-client"
+                       gawk libcap2-bin zstd needrestart openssh-server openssh-client tmux"
     [machine-archive-bookworm]="libfmt9 libcurl4 libmicrohttpd12"
     [machine-archive-trixie]="libfmt10 libcurl4t64 libmicrohttpd12t64"
 )
