@@ -242,7 +242,7 @@ on n1 useradd --create-home --shell /bin/bash carl
 on n1 sh -c 'mkdir -p ~carl/.ssh && cp /root/.ssh/authorized_keys ~carl/.ssh/ && chown -R carl: ~carl'
 run ssh_to n1 carl true
 expect_output "$no_job"
-RUN_LIMIT=300 run wait_until 240 on n1 llmgw-slurm uninstall --wait
+RUN_LIMIT=300 run wait_until 240 on n1 llmgw-slurm uninstall --wait --force
 expect_status 0
 run on n1 sh -c 'cat /etc/pam.d/common-account /etc/pam.d/common-auth /etc/pam.d/common-session /etc/pam.d/sshd'
 expect_equal "$output" "$(cat "$MACHINES/pam.before.n1")"
