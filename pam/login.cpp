@@ -9,9 +9,12 @@
 
 #include "adoption.hpp"
 #include "core/adopt_options.hpp"
+#include "core/container_login.hpp"
+#include "core/job_containers.hpp"
 #include "core/shown.hpp"
 #include "core/text.hpp"
 #include "posix/cgroup_files.hpp"
+#include "posix/container_look.hpp"
 #include "posix/step_sockets.hpp"
 
 namespace llmgw::login {
@@ -97,12 +100,39 @@ void put_environment(pam_handle_t* pam, const Adoption& adoption, uid_t user) {
     for (const std::string& variable : variables) pam_putenv(pam, variable.c_str());
 }
 
-void welcome(pam_handle_t* pam, const Words& words, const Adoption& adoption) {
+std::string words_for(const Adoption& adoption, const char* place) {
+    return std::string("this login is in ") + place + std::to_string(adoption.step.job) + " on " +
+           adoption.step.node + " and ends with it";
+}
+
+// Where in the job the login is to be, in words. Into a container it is llmgw-slurm-login that goes, as the
+// user. Whatever the look for containers comes to, the login is let in.
+std::string choose_place(pam_handle_t* pam, const Case& found, const Adoption& adoption) {
+    const std::string in_job = words_for(adoption, "your job ");
+    if (!found.options.join_container) return in_job;
+    const std::uint32_t job = adoption.step.job;
+    const Result<JobContainers> containers = containers_of_job(adoption.place, found.login.user);
+    if (!containers) {
+        pam_syslog(pam, LOG_WARNING, "cannot tell the containers of job %u: %s", job,
+                   containers.error().message.c_str());
+        return in_job + "; it is on the host, since it can't be told which containers job " +
+               std::to_string(job) + " runs here (syslog has the reason)";
+    }
+    if (!containers.value().only) return in_job + "; " + why_on_host(containers.value(), job);
+    const std::string way =
+        std::string(container_variable) + "=" + format_container(*containers.value().only);
+    pam_putenv(pam, way.c_str());
+    return words_for(adoption, "the container of your job ");
+}
+
+void welcome(pam_handle_t* pam, const Words& words, const Case& found, const Adoption& adoption,
+             const std::string& text) {
     pam_syslog(pam, LOG_INFO, "process %d is in job %u of node %s", static_cast<int>(::getpid()),
                adoption.step.job, adoption.step.node.c_str());
-    tell(pam, words, PAM_TEXT_INFO,
-         "llmgw: this login is in your job " + std::to_string(adoption.step.job) + " on " +
-             adoption.step.node + " and ends with it");
+    tell(pam, words, PAM_TEXT_INFO, "llmgw: " + text);
+    if (found.options.join_container) {
+        pam_putenv(pam, (std::string(words_variable) + "=" + text).c_str());
+    }
 }
 
 // In the job, wherever other modules moved the process meanwhile.
@@ -153,11 +183,12 @@ int open_session(pam_handle_t* pam, const Words& words) {
         return refuse(pam, words, PAM_SESSION_ERR, held.error().message);
     }
     put_environment(pam, state->adoption, found.value().login.user);
+    const std::string place = choose_place(pam, found.value(), state->adoption);
     if (Result<void> joined = join_namespaces(state->adoption); !joined) {
         return refuse(pam, words, PAM_SESSION_ERR, joined.error().message);
     }
     state->session = true;
-    welcome(pam, words, state->adoption);
+    welcome(pam, words, found.value(), state->adoption, place);
     return PAM_SUCCESS;
 }
 

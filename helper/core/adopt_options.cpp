@@ -36,6 +36,10 @@ bool take(AdoptOptions& options, std::string_view key, std::string_view value) {
         if (role) options.role = *role;
         return role.has_value();
     }
+    if (key == "container") {
+        options.join_container = value == "join";
+        return value == "join" || value == "host";
+    }
     if (key == "wait") {
         const std::optional<std::chrono::seconds> wait = seconds_in(value);
         if (wait) options.wait = *wait;

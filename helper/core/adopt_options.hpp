@@ -23,6 +23,7 @@ struct AdoptOptions {
     std::string library;             // path of libslurm, instead of searching for it
     LoginRole role = LoginRole::automatic;
     std::chrono::seconds wait = limits::step_wait;
+    bool join_container = false;        // tell llmgw-slurm-login about the one container of the job
     std::vector<std::string> problems;  // a sentence for each argument that is none
 
     bool operator==(const AdoptOptions&) const = default;

@@ -166,6 +166,11 @@ inline constexpr std::size_t mountinfo_bytes = 4 * 1024 * 1024;
 // Processes of a job whose environment is looked at for its GPUs, and how much of one.
 inline constexpr std::size_t job_processes = 64;
 inline constexpr std::size_t job_environment_bytes = 1024 * 1024;
+// Processes, and cgroups, of a job that are looked at for its containers: some microseconds each, while sshd
+// waits. What of a process is read for it has some 1,500 bytes (/proc/PID/status).
+inline constexpr std::size_t container_processes = 4096;
+inline constexpr std::size_t container_cgroups = 4096;
+inline constexpr std::size_t process_file_bytes = 64 * 1024;
 // A list of GPUs: 16 of them by UUID have 700 bytes.
 inline constexpr std::size_t job_variable_bytes = 4096;
 // Accounts, active or not: as many as machines. Their document: some 400 bytes each with one key.

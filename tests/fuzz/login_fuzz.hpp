@@ -1,7 +1,8 @@
 // Attack surface: what the PAM module reads in sshd, as root, when a user logs in. Names of sockets in
 // SlurmdSpoolDir, slurm.conf, PAM's arguments, /proc/PID/cgroup and mountinfo, the environment of the user's
-// own processes (any bytes), and what the process says that talked to slurmstepd. Whatever it is, it is
-// refused, or means exactly what is written there.
+// own processes (any bytes), their /proc/PID/stat and status, and what the process says that talked to
+// slurmstepd. And what llmgw-slurm-login reads as the user: its variable, the command, a container's
+// environment. Whatever it is, it is refused, or means exactly what is written there.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 
 #include "core/adopt_options.hpp"
 #include "core/cgroup_place.hpp"
+#include "core/container_login.hpp"
 #include "core/extern_step.hpp"
+#include "core/job_containers.hpp"
 #include "core/limits.hpp"
 #include "core/login_taken.hpp"
 #include "core/login_verdict.hpp"
@@ -66,12 +69,33 @@ inline void login_answer(std::string_view text) {
     }
 }
 
+inline void login_container(std::string_view text) {
+    if (const auto container = parse_container(text)) {
+        must(container->process > 0 && format_container(*container) == text);
+    }
+    if (const auto process = parse_process_number(text)) must(*process > 0);
+    if (const auto start = start_of_process(text)) must(contains(text, std::to_string(*start)));
+    if (const auto user = user_of_process(text)) {
+        must(contains(text, "Uid:\t") && contains(text, std::to_string(*user)));
+    }
+    if (const auto sftp = sftp_request(text)) {
+        for (const std::string& server : sftp->servers) must(server.ends_with("/sftp-server"));
+    }
+    const std::vector<std::string> made = container_environment(text, {"HOME=/h", "SLURM_JOB_ID=5"});
+    must(variable(made, "HOME") == "/h" && variable(made, "SLURM_JOB_ID") == "5");
+    must(!variable(made, "PATH").empty() || contains(text, "PATH="));
+    for (const std::string& each : made) {
+        must(each.find('=') != 0 && contains(each, "=") && !each.starts_with("SLURM_STEP"));
+    }
+}
+
 inline void login(std::string_view text) {
     login_socket(text);
     login_arguments(text);
     login_cgroups(text);
     login_variables(text);
     login_answer(text);
+    login_container(text);
 }
 
 }  // namespace llmgw::fuzz

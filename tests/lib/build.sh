@@ -27,4 +27,4 @@ build_into() {
 
 # What of the project a lab needs, and the Debian package with its tests.
 lab_targets=(spank_llmgw spank_llmgw_options job_submit_llmgw pam_llmgw_adopt llmgw-slurm llmgw-slurm-helper llmgw-slurm-leader
-    llmgw-slurm-node proof-init tests/standin/all)
+    llmgw-slurm-node llmgw-slurm-login proof-init tests/standin/all)

@@ -146,7 +146,8 @@ $after
 EOF
 }
 
-# start_sshd MACHINE [HIDDEN...]: with those files hidden from it.
+# start_sshd MACHINE [HIDDEN...]: with those files hidden from it, and the lines of `sshd_lines` at the end of its
+# configuration.
 start_sshd() {
     local machine=$1 base=$LOGIN/$1 port
     port=$(login_port "$1")
@@ -171,6 +172,7 @@ UseDNS no
 X11Forwarding no
 PrintMotd no
 Subsystem sftp internal-sftp
+${sshd_lines-}
 EOF
     ! port_open "$port" || { say "port $port is taken" && return 1; }
     # The lines are those of the one service that the module acts for.

@@ -53,7 +53,7 @@ done
 expect_equal "$(slurm_files controller)" "$slurm_before"
 expect "idle nodes" nodes_are idle
 for file in "$plugins"/{spank_llmgw.so,spank_llmgw_options.so,job_submit_llmgw.so} /usr/bin/llmgw-slurm \
-    /usr/sbin/llmgw-slurm-{helper,leader} /usr/libexec/llmgw-slurm/proof-init /usr/share/llmgw-slurm/releases.json \
+    /usr/sbin/llmgw-slurm-{helper,leader} /usr/libexec/llmgw-slurm/{proof-init,llmgw-slurm-login} /usr/share/llmgw-slurm/releases.json \
     /usr/share/man/man8/llmgw-slurm-helper.8.gz /usr/share/doc/llmgw-slurm/{copyright,changelog.gz}; do
     expect "$file" on n1 test -f "$file"
 done

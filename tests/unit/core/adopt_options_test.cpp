@@ -26,7 +26,10 @@ TEST(AdoptOptions, names_each_argument_that_is_none) {
                              "admin_group=",
                              "service=",
                              "debug",
-                             "container=join",
+                             "container",
+                             "container=",
+                             "container=Join",
+                             "container=join,host",
                              "=",
                              "Wait=1",
                              "spool=/a\nb"}) {
@@ -44,6 +47,7 @@ TEST(AdoptOptions, defaults_without_arguments) {
     EXPECT_EQ(options, AdoptOptions{});
     EXPECT_EQ(options.wait, limits::step_wait);
     EXPECT_EQ(options.role, LoginRole::automatic);
+    EXPECT_FALSE(options.join_container);
 }
 
 TEST(AdoptOptions, takes_what_it_knows) {
@@ -57,6 +61,8 @@ TEST(AdoptOptions, takes_what_it_knows) {
     EXPECT_EQ(options.role, LoginRole::node);
     EXPECT_EQ(options.wait, limits::most_step_wait);
     EXPECT_EQ(parsed({"wait=0"}).wait, std::chrono::seconds(0));
+    EXPECT_TRUE(parsed({"container=join"}).join_container);
+    EXPECT_FALSE(parsed({"container=join", "container=host"}).join_container);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ TEST(Corpus, of_scripts_keeps_the_promises) {
 }
 
 TEST(Corpus, of_logins_keeps_the_promises) {
-    EXPECT_GE(fuzz::replay(LLMGW_SOURCE_DIR "/tests/fuzz/corpus/login", fuzz::login), 15U);
+    EXPECT_GE(fuzz::replay(LLMGW_SOURCE_DIR "/tests/fuzz/corpus/login", fuzz::login), 21U);
 }
 
 TEST(Corpus, of_state_files_keeps_the_promises) {
