@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/adopt_options.hpp"
+#include "core/text.hpp"
 
 namespace llmgw {
 namespace {
@@ -60,6 +61,17 @@ std::string other_login_module(const std::vector<PamLine>& sshd) {
         if (line.is("pam_slurm_adopt.so") || line.is("pam_slurm.so")) return line.module + " in " + line.place();
     }
     return {};
+}
+
+std::string login_drop_in_text(const std::string& program) {
+    return std::string("# llmgw-slurm: users log in to their job's container; docs/login.md\n"
+                       "Match User *,!root Group *,!") +
+           default_admin_group + "\n    ForceCommand " + program + "\n";
+}
+
+bool sshd_starts(std::string_view effective, const std::string& program) {
+    const std::vector<std::string_view> lines = split(effective, '\n');
+    return std::find(lines.begin(), lines.end(), "forcecommand " + program) != lines.end();
 }
 
 std::string user_manager_text() {

@@ -33,6 +33,13 @@ bool has_any_login_line(const std::vector<PamLine>& sshd);
 // Another module that asks Slurm about logins ("pam_slurm_adopt.so in sshd:12"); empty: there is none.
 std::string other_login_module(const std::vector<PamLine>& sshd);
 
+// Has sshd start the program that enters the job's container, for users who get in through a job: with
+// LoginRule::container.
+inline constexpr const char* login_drop_in = "/etc/ssh/sshd_config.d/zz-llmgw-slurm-login.conf";
+std::string login_drop_in_text(const std::string& program);
+// Whether `sshd -T` says so.
+bool sshd_starts(std::string_view effective, const std::string& program);
+
 // Has systemd start no manager for users who get in through a job (user@.service): what they start there would be
 // outside of it, and would live on.
 inline constexpr const char* user_manager_drop_in = "/etc/systemd/system/user@.service.d/llmgw-slurm.conf";

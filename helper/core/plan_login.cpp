@@ -9,7 +9,7 @@ namespace {
 
 bool is_guarded(const ResolvedSettings& settings, const SetupFacts& facts) {
     const std::string& machine = facts.machine.machine;
-    return facts.cluster && facts.cluster->ours && facts.cluster->site.empty() && settings.enabled &&
+    return facts.cluster && facts.cluster->ours && facts.cluster->site.empty() &&
            settings.runs_slurmd(machine) && settings.controller != machine &&
            facts.login.rule != LoginRule::site;
 }
@@ -56,6 +56,8 @@ Step guard_step(const SetupFacts& facts) {
 }  // namespace
 
 void add_login_steps(Plan& plan, const ResolvedSettings& settings, const SetupFacts& facts) {
+    // Switched off, the nodes are llmgw's, and nothing that keeps users out of them goes.
+    if (!settings.enabled) return;
     if (is_guarded(settings, facts)) {
         plan.push_back(guard_step(facts));
     } else if (facts.login.ours) {

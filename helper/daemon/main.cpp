@@ -49,6 +49,7 @@ service::SetupOptions setup_options(const daemon::Options& options) {
     setup.leader = options.leader;
     setup.logins = options.logins;
     setup.pam_module = std::string(LLMGW_PAM_DIR) + "/" + adopt_module;
+    setup.login_program = LLMGW_LIBEXEC_DIR "/llmgw-slurm-login";
     setup.conduct = options.observe ? Conduct::observe : Conduct::manage;
     return setup;
 }

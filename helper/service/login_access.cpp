@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <ctime>
@@ -17,6 +18,7 @@
 #include "posix/log.hpp"
 #include "service/login_proof.hpp"
 #include "service/recorded_files.hpp"
+#include "service/sshd_access.hpp"
 
 namespace llmgw::service {
 namespace {
@@ -96,7 +98,7 @@ LoginFacts LoginAccess::look() const {
     const std::vector<PamLine> all = lines();
     const Kept kept = read_kept(state_path());
     facts.ours = kept.there;
-    facts.added = has_login_lines(all, options_.rule);
+    facts.added = has_login_lines(all, options_.rule) && drop_in_right();
     facts.any = has_any_login_line(all);
     facts.other = other_login_module(all);
     const bool as_proved = kept.there && kept.fingerprint == fingerprint(all);
@@ -104,6 +106,49 @@ LoginFacts LoginAccess::look() const {
     facts.proven = as_proved && kept.proven && manager && manager->content == user_manager_text();
     if (as_proved && std::time(nullptr) < kept.failed_at + failure_stands) facts.failure = kept.failure;
     return facts;
+}
+
+bool LoginAccess::drop_in_right() const {
+    const std::optional<MachineFile> there = machine_file_at(options_.drop_in);
+    if (options_.rule != LoginRule::container) return !there;
+    return there && there->content == login_drop_in_text(options_.login_program);
+}
+
+Result<void> LoginAccess::add_drop_in(const std::stop_token& stop) {
+    if (const Result<void> written = write_recorded(
+            ledger_, {options_.drop_in, login_drop_in_text(options_.login_program), everyone_reads});
+        !written)
+        return written;
+    Task task;
+    task.unit = "llmgw-slurm-logins";
+    task.description = "llmgw-slurm: asks sshd what it starts";
+    task.argv = {options_.sshd, "-T", "-C", "user=nobody,host=localhost,addr=127.0.0.1"};
+    task.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
+    task.deadline = limits::program_deadline;
+    const Result<TaskResult> said = runner_.run(task, stop);
+    if (!said) return said.error();
+    if (said.value().success() && sshd_starts(said.value().output, options_.login_program)) {
+        reload_sshd(systemctl);
+        return {};
+    }
+    return Error{Code::conflict,
+                 "sshd does not start " + options_.login_program + " for users although " + options_.drop_in +
+                     " says so: " + last_words(said.value().success() ? "another file sets ForceCommand before it, or "
+                                                                        "sshd_config.d is not included"
+                                                                      : said.value().output,
+                                               1)};
+}
+
+Result<void> LoginAccess::drop_drop_in() {
+    const Result<Ledger> ledger = ledger_.read();
+    if (!ledger) return ledger.error();
+    const bool ours = std::any_of(ledger.value().files.begin(), ledger.value().files.end(),
+                                  [&](const LedgerFile& file) { return file.path == options_.drop_in; });
+    if (!ours) return {};
+    std::vector<std::string> left;
+    if (const Result<void> done = restore_recorded(ledger_, options_.drop_in, left); !done) return done;
+    reload_sshd(systemctl);
+    return {};
 }
 
 Result<void> LoginAccess::command(const char* unit, std::vector<std::string> argv,
@@ -126,6 +171,9 @@ Result<void> LoginAccess::add_lines(const std::stop_token& stop) {
         return written;
     if (const Result<void> read = command("llmgw-slurm-logins", {systemctl, "daemon-reload"}, stop); !read)
         return read;
+    const Result<void> dropped =
+        options_.rule == LoginRule::container ? add_drop_in(stop) : drop_drop_in();
+    if (!dropped) return dropped;
     if (has_profiles()) {
         const bool joins = options_.rule == LoginRule::container;
         return command("llmgw-slurm-logins",
@@ -167,6 +215,7 @@ Result<void> LoginAccess::drop_lines(const std::stop_token& stop) {
                      std::string(adopt_module) + " is still in sshd's PAM lines: the files in " + options_.pam_dir +
                          " were changed by hand, so take it out by hand"};
     }
+    if (const Result<void> done = drop_drop_in(); !done) return done;
     std::vector<std::string> left;
     if (const Result<void> done = restore_recorded(ledger_, options_.user_manager, left); !done) return done;
     ::rmdir(directory_of(options_.user_manager).c_str());

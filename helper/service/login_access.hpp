@@ -30,6 +30,8 @@ struct LoginOptions {
     std::string sshd = "/usr/sbin/sshd";
     std::string ssh = "/usr/bin/ssh";
     std::string user_manager = user_manager_drop_in;
+    std::string login_program;  // that enters the job's container
+    std::string drop_in = login_drop_in;
 };
 
 class LoginAccess {
@@ -48,6 +50,9 @@ class LoginAccess {
     [[nodiscard]] std::vector<PamLine> lines() const;
     [[nodiscard]] std::string fingerprint(const std::vector<PamLine>& lines) const;
     [[nodiscard]] bool has_profiles() const;
+    [[nodiscard]] bool drop_in_right() const;
+    Result<void> add_drop_in(const std::stop_token& stop);
+    Result<void> drop_drop_in();
     Result<void> add_lines(const std::stop_token& stop);
     Result<void> drop_lines(const std::stop_token& stop);
     Result<void> command(const char* unit, std::vector<std::string> argv, const std::stop_token& stop) const;

@@ -52,7 +52,8 @@ Setup::Setup(SetupOptions options, Releases releases, TaskRunner& runner, Users*
               .run_dir = options_.run_dir,
               .program = options_.paths.inspector,
               .rule = options_.logins,
-              .module = options_.pam_module},
+              .module = options_.pam_module,
+              .login_program = options_.login_program},
              runner_) {}
 
 Result<Plan> Setup::plan(const ResolvedSettings& settings, bool thorough, const std::stop_token& stop) {

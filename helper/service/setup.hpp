@@ -40,6 +40,7 @@ struct SetupOptions {
     std::optional<Platform> platform;
     LoginRule logins = LoginRule::job;
     std::string pam_module;                                      // path of pam_llmgw_adopt.so
+    std::string login_program;                                   // path of llmgw-slurm-login
     LeaderAddress leader;                                        // whom the munge key comes from
     std::string own_slurm_conf = "/etc/llmgw-slurm/slurm.conf";  // the site's own lines for it
 };

@@ -55,10 +55,10 @@ SshFacts SshdAccess::look() const {
     return facts;
 }
 
-void SshdAccess::reload() const {
+void reload_sshd(const std::string& systemctl) {
     // Debian's name and Red Hat's. One that does not run reads it when it starts.
     for (const char* unit : {"ssh.service", "sshd.service"}) {
-        const Result<Outcome> active = run({{options_.systemctl, "is-active", "--quiet", unit},
+        const Result<Outcome> active = run({{systemctl, "is-active", "--quiet", unit},
                                             environment,
                                             {},
                                             {},
@@ -66,7 +66,7 @@ void SshdAccess::reload() const {
                                             4096});
         if (!active || !active.value().success()) continue;
         static_cast<void>(
-            run({{options_.systemctl, "reload", unit}, environment, {}, {}, limits::program_deadline, 4096}));
+            run({{systemctl, "reload", unit}, environment, {}, {}, limits::program_deadline, 4096}));
         return;
     }
 }

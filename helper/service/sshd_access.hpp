@@ -20,6 +20,9 @@ struct SshdOptions {
     std::string systemctl = "/usr/bin/systemctl";
 };
 
+// A running sshd reads its settings anew.
+void reload_sshd(const std::string& systemctl);
+
 class SshdAccess {
   public:
     explicit SshdAccess(SshdOptions options);
@@ -32,7 +35,7 @@ class SshdAccess {
 
   private:
     [[nodiscard]] Result<std::string> ask(const char* option) const;
-    void reload() const;
+    void reload() const { reload_sshd(options_.systemctl); }
 
     const SshdOptions options_;
     const LedgerStore ledger_;

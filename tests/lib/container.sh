@@ -41,7 +41,10 @@ if [[ $(awk '$3 == "cgroup2" { print $2 }' /proc/mounts | head -n 1) == /sys/fs/
 else
     mount -t tmpfs -o mode=755 cgroup sys/fs/cgroup
     while IFS=: read -r _ controllers _; do
-        [[ -n $controllers ]] || continue
+        if [[ -z $controllers ]]; then
+            mkdir sys/fs/cgroup/unified && mount -t cgroup2 cgroup2 sys/fs/cgroup/unified
+            continue
+        fi
         directory=sys/fs/cgroup/${controllers#name=}
         mkdir "$directory"
         mount -t cgroup -o "${controllers/#name=/none,name=}" cgroup "$directory"

@@ -225,6 +225,29 @@ on n2 systemctl start llmgw-slurm-helper
 run wait_until 120 says_doctor n2 "$shown"
 expect_status 0
 
+test_case "into the job's container, by the helper's option: sshd starts the program for users alone"
+on n2 sh -c 'echo "logins = container" >>/etc/llmgw-slurm/helper.conf && systemctl restart llmgw-slurm-helper'
+program=/usr/libexec/llmgw-slurm/llmgw-slurm-login
+run wait_until 120 on n2 sh -c 'grep -q container=join /etc/pam.d/common-session && test -e /etc/ssh/sshd_config.d/zz-llmgw-slurm-login.conf'
+expect_status 0
+run wait_until 120 says_doctor n2 "$shown"
+expect_status 0
+for user in root olga; do
+    run on n2 sshd -T -C "user=$user,host=x,addr=127.0.0.1"
+    refute_output "forcecommand $program"
+done
+run on n2 sshd -T -C user=nils,host=x,addr=127.0.0.1
+expect_output "forcecommand $program"
+expect "a job" job_of 300002 n2
+run ssh_to n2 nils "$whereami; exit 7"
+expect_status 7
+expect_output "in job $job, [1-9] groups"
+on n2 sh -c 'sed -i /^logins/d /etc/llmgw-slurm/helper.conf && systemctl restart llmgw-slurm-helper'
+run wait_until 120 on n2 sh -c '! grep -q container=join /etc/pam.d/common-session && ! test -e /etc/ssh/sshd_config.d/zz-llmgw-slurm-login.conf'
+expect_status 0
+run wait_until 120 says_doctor n2 "$shown"
+expect_status 0
+
 test_case "a node that leaves the cluster lets users in as before"
 on controller scancel -u nils
 nodes_are_only() { write_on controller "$users_state/settings.json" <<<"{\"enabled\": true, \"controller\": \"controller\", \"nodes\": [\"n1\"], \"lent\": [\"n1\"], \"users\": \"llmgw\"}"; }

@@ -78,7 +78,7 @@ TEST(PlanLogin, takes_back_what_is_not_wanted_any_more) {
     facts.login.ours = facts.login.any = facts.login.added = facts.login.proven = true;
     ResolvedSettings off = settings();
     off.enabled = false;
-    EXPECT_EQ(only_step(facts, off).apply, leave);
+    EXPECT_TRUE(planned(facts, off).empty());
     ResolvedSettings without = settings();
     without.slurm_nodes = {"ctl"};
     EXPECT_EQ(only_step(facts, without).apply, leave);

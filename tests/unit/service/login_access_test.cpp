@@ -30,6 +30,7 @@ class FakeSystem final : public TaskRunner {
         }
         if (task.argv.front() == "/usr/sbin/userdel") return TaskResult{users.erase(task.argv.back()) > 0 ? 0 : 6, ""};
         if (task.argv.front() == "/usr/sbin/useradd") users.insert(task.argv.back());
+        if (task.argv.size() > 1 && task.argv[1] == "-T") return TaskResult{0, effective};
         if (task.argv.front() != ssh) return TaskResult{};
         const auto user = std::find(task.argv.begin(), task.argv.end(), "-l") + 1;
         const std::string config = read_file(proof + "/sshd_config", 65536).value();
@@ -40,6 +41,7 @@ class FakeSystem final : public TaskRunner {
     }
     std::set<std::string> let_in{"root", "llmgw-proof-admin"};
     std::string refusal = "llmgw: login refused on n1: no job of yours runs on this machine\nConnection closed\n";
+    std::string effective = "port 22\nforcecommand /libexec/login\n";
     std::string ssh;
     std::string proof;
     std::set<std::string> users;
@@ -63,8 +65,11 @@ class LoginAccessTest : public testing::Test {
     void write(const std::string& name, const std::string& text) const { std::ofstream(directory_.file(name)) << text; }
     [[nodiscard]] std::string sshd_lines() const { return read_file(directory_.file("pam.d/sshd"), 65536).value(); }
     [[nodiscard]] bool has_lines() const { return sshd_lines().find("pam_llmgw_adopt.so") != std::string::npos; }
-    LoginAccess access() {
+    LoginAccess access(LoginRule rule = LoginRule::job) {
         LoginOptions options;
+        options.rule = rule;
+        options.login_program = "/libexec/login";
+        options.drop_in = directory_.file("login.conf");
         options.state_dir = options.run_dir = directory_.path();
         options.program = "/helper";
         options.module = directory_.file("module");
@@ -150,6 +155,34 @@ TEST_F(LoginAccessTest, is_unproven_once_anything_changes) {
     std::filesystem::remove(directory_.file("user@.service.d/llmgw-slurm.conf"));
     ASSERT_TRUE(login.guard({}).ok());
     EXPECT_TRUE(std::filesystem::exists(directory_.file("user@.service.d/llmgw-slurm.conf")));
+}
+
+TEST_F(LoginAccessTest, has_sshd_start_the_program_that_enters_containers) {
+    ASSERT_TRUE(access(LoginRule::container).guard({}).ok());
+    EXPECT_TRUE(access(LoginRule::container).look().proven);
+    const Result<std::string> drop_in = read_file(directory_.file("login.conf"), 4096);
+    ASSERT_TRUE(drop_in.ok());
+    EXPECT_NE(drop_in.value().find("ForceCommand /libexec/login\n"), std::string::npos);
+    EXPECT_NE(sshd_lines().find("pam_llmgw_adopt.so container=join"), std::string::npos);
+    // Another rule: its own lines, and none for containers.
+    LoginAccess job = access();
+    EXPECT_FALSE(job.look().added);
+    ASSERT_TRUE(job.guard({}).ok());
+    EXPECT_FALSE(std::filesystem::exists(directory_.file("login.conf")));
+    EXPECT_EQ(sshd_lines().find("container=join"), std::string::npos);
+    ASSERT_TRUE(access(LoginRule::container).guard({}).ok());
+    ASSERT_TRUE(access(LoginRule::container).leave({}).ok());
+    EXPECT_FALSE(std::filesystem::exists(directory_.file("login.conf")));
+    EXPECT_EQ(sshd_lines(), distribution);
+}
+
+TEST_F(LoginAccessTest, takes_everything_back_when_sshd_does_not_start_that_program) {
+    system_.effective = "port 22\nforcecommand /site\n";
+    const Result<void> done = access(LoginRule::container).guard({});
+    ASSERT_FALSE(done.ok());
+    EXPECT_NE(done.error().message.find("another file sets ForceCommand"), std::string::npos) << done.error().message;
+    EXPECT_FALSE(std::filesystem::exists(directory_.file("login.conf")));
+    EXPECT_EQ(sshd_lines(), distribution);
 }
 
 // A helper that was killed in the middle: its successor knows that there is something to end.
