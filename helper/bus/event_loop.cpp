@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <list>
+#include <set>
 #include <system_error>
 
 namespace llmgw::bus {
@@ -38,6 +39,9 @@ struct Watch {
     dev_t device = 0;
     ino_t inode = 0;
     bool gone = false;  // the kernel watches nothing for us any more, or something of another name
+    // Every entry counts, or, in a parent of what is not there yet, those by which it would come.
+    bool whole = false;
+    std::set<std::string> awaited;
     EventLoop::Callback callback;
     Source source;
 };
@@ -55,6 +59,8 @@ int on_signal_event(sd_event_source*, const signalfd_siginfo*, void* data) {
 int on_directory(sd_event_source*, const inotify_event* event, void* data) {
     auto* watch = static_cast<Watch*>(data);
     if ((event->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF)) != 0) watch->gone = true;
+    // Whatever else happens there (in /etc, all the time, and by ourselves) is nobody's business.
+    if (!watch->whole && event->len > 0 && !watch->awaited.contains(event->name)) return 0;
     // A copy: the callback may end this watch.
     const EventLoop::Callback callback = watch->callback;
     callback();
@@ -84,6 +90,17 @@ std::string nearest_existing(std::string directory) {
         directory = slash == 0 || slash == std::string::npos ? "/" : directory.substr(0, slash);
     }
     return directory.empty() ? "/" : directory;
+}
+
+// What is waited for in `nearest`, for the sake of a directory in it or beneath it.
+void await(Watch& watch, const std::string& nearest, const std::string& directory) {
+    if (nearest == directory) {
+        watch.whole = true;
+        return;
+    }
+    const std::size_t begin = nearest == "/" ? 1 : nearest.size() + 1;
+    if (begin >= directory.size()) return;  // no path at all
+    watch.awaited.insert(directory.substr(begin, directory.find('/', begin) - begin));
 }
 
 bool is_of(const Watch& watch, const std::string& directory) {
@@ -179,14 +196,22 @@ Result<void> EventLoop::State::watch(const std::string& directory, std::list<Wat
     for (int attempt = 0; attempt < attempts; ++attempt) {
         const std::string nearest = nearest_existing(directory);
         const auto is_this = [&](const Watch& watch) { return is_of(watch, nearest); };
-        if (std::any_of(watches.begin(), watches.end(), is_this)) return {};
+        const auto had = std::find_if(watches.begin(), watches.end(), is_this);
+        if (had != watches.end()) {
+            await(*had, nearest, directory);
+            return {};
+        }
         const auto known = std::find_if(before.begin(), before.end(), is_this);
         if (known != before.end()) {
             known->callback = callback;
+            known->whole = false;
+            known->awaited.clear();
+            await(*known, nearest, directory);
             watches.splice(watches.end(), before, known);
             return {};
         }
         result = add_watch(nearest, callback);
+        if (result >= 0) await(watches.back(), nearest, directory);
         if (result >= 0 && nearest_existing(directory) == nearest && is_of(watches.back(), nearest))
             return {};
         if (result >= 0) watches.pop_back();

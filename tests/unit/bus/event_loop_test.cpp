@@ -144,6 +144,20 @@ TEST_F(Watches, wait_for_a_directory_that_is_not_there_yet) {
     EXPECT_TRUE(notices([&] { write("x/y/z/file"); }));
 }
 
+// A helper that looks again at whatever happens in /etc makes something happen there by looking.
+TEST_F(Watches, see_in_a_parent_only_what_they_wait_for) {
+    watch({at("x/y"), at("z")});
+    write("other");
+    fs::create_directory(at("xx"));
+    settle();
+    EXPECT_EQ(changes_, 0);
+    EXPECT_TRUE(notices([&] { fs::create_directory(at("z")); }));
+    watch({at("x/y"), at("z")});
+    EXPECT_TRUE(notices([&] { fs::create_directory(at("x")); }));
+    watch({at("x/y"), directory_.path()});
+    EXPECT_TRUE(notices([&] { write("other"); }));
+}
+
 TEST_F(Watches, notice_that_a_directory_goes_and_comes_again) {
     fs::create_directory(at("x"));
     watch({at("x")});
