@@ -70,6 +70,14 @@ bool is_frozen(const StepPlace& place, const std::string& proc) {
     return false;
 }
 
+bool is_deserted(const StepPlace& place, const std::string& proc) {
+    std::string step = directory_of_step(place, proc);
+    // With cgroup v2 slurmstepd is in a part of its own (cgroup_v2.c).
+    if (place.tracker.empty()) step += "/user";
+    std::error_code none;
+    return std::filesystem::is_directory(step, none) && processes_below(step).empty();
+}
+
 std::optional<std::vector<std::uint32_t>> jobs_beside(const StepPlace& place, uid_t user,
                                                       const std::string& proc) {
     const std::optional<StepPlace> jobs = jobs_place_of(place, user);

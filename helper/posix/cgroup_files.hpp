@@ -20,6 +20,10 @@ Result<Cgroups> cgroups_of(pid_t process, const std::string& proc = "/proc");
 // can't be read counts as not frozen.
 bool is_frozen(const StepPlace& place, const std::string& proc = "/proc");
 
+// Whether no process is in the step but its slurmstepd: what Slurm itself keeps in an extern step until the
+// job ends (a sleep, up to 24.11; mgr.c) is gone. What can't be read counts as not deserted.
+bool is_deserted(const StepPlace& place, const std::string& proc = "/proc");
+
 // The numbers of the user's jobs beside the one of `place`, as their cgroups say. Nothing: cgroups don't tell
 // (v2).
 std::optional<std::vector<std::uint32_t>> jobs_beside(const StepPlace& place, uid_t user,

@@ -16,6 +16,7 @@ namespace {
 // SONAME by SONAME, the newest first: 26.05, 25.11, 25.05, 24.11, 24.05, 23.11, 23.02, 22.05.
 constexpr std::array<unsigned, 8> known_apis = {45, 44, 43, 42, 41, 40, 39, 38};
 constexpr unsigned first_with_sluid = 42;
+constexpr unsigned last_with_sleeper = 42;
 
 constexpr std::uint32_t extern_step = 0xfffffffc;  // SLURM_EXTERN_CONT
 constexpr std::uint32_t no_value = 0xfffffffe;     // NO_VAL
@@ -182,6 +183,10 @@ Result<std::vector<JobNamespace>> SlurmLibrary::namespaces(const Connection& con
         found.push_back({given->type, Descriptor(given->fd)});
     }
     return found;
+}
+
+bool SlurmLibrary::keeps_sleeper() const noexcept {
+    return api_ <= last_with_sleeper;
 }
 
 }  // namespace llmgw

@@ -39,6 +39,9 @@ class SlurmLibrary {
     // None where Slurm made none for the job.
     [[nodiscard]] Result<std::vector<JobNamespace>> namespaces(const Connection& connection) const;
 
+    // Whether Slurm keeps a process in each extern step for as long as its job runs.
+    [[nodiscard]] bool keeps_sleeper() const noexcept;
+
     [[nodiscard]] unsigned api() const noexcept { return api_; }
 
   private:

@@ -108,6 +108,8 @@ Result<void> take_into(const SlurmLibrary& library, const Reached& reached, std:
     const std::string name = job_name(order.steps[at]);
     const Result<StepPlace> place = place_of(order.steps[at], reached.slurmstepd);
     if (!place) return place.error();
+    // slurmstepd would still take it, and end it a moment later.
+    if (library.keeps_sleeper() && is_deserted(place.value())) return Error{Code::missing, name + " is ending"};
     if (Result<void> adopted = library.adopt(reached.connection, order.process); !adopted) {
         return adopted.error().within(name + " could not take the login");
     }
@@ -158,6 +160,8 @@ class Worthwhile {
 };
 
 void note(LoginTaken& login, const ExternStep& step, const Error& error) {
+    // It ended meanwhile, as good as not there.
+    if (error.code == Code::missing) return;
     if (error.code == Code::conflict) {
         login.suspended.push_back(step.job);
     } else if (login.failures.size() < limits::login_failures) {

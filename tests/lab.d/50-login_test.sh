@@ -131,8 +131,20 @@ root in job none, 0 groups
 lab-admin in job none, 0 groups
 EOF
 }
-test_case "slurmctld down"
+# Its slurmstepd goes on trying to tell slurmctld that it ended, and would take a login.
+test_case "a job that is ending, whose slurmstepd can't tell slurmctld: no job"
+job_of lab-other -w n1 && job_ending=$job
+expect "the extern step of job $job_ending" extern_on n1 "$job_ending"
+group=$(extern_group "$job_ending")
+nobody_in() { [[ -z $(find "$1" -name slurm -prune -o -name cgroup.procs -exec cat {} + 2>/dev/null) ]]; }
+scancel "$job_ending"
+wait_until 30 nobody_in "$group"
 stop_daemon slurmctld
+table n1 <<EOF
+lab-other $no_job
+EOF
+
+test_case "slurmctld down"
 same_as_ever
 test_case "slurmctld and slurmd down"
 stop_daemon slurmd-n1

@@ -19,6 +19,7 @@ job_of() {
     job=$(as "$1" sbatch --parsable -D / -o /dev/null -w "$2" --wrap 'exec sleep infinity') && wait_until 60 extern_on "$2" "$job"
 }
 extern_on() { on "$1" sh -c "ls /var/spool/slurmd/*_$2.4294967292 /var/lib/slurm/slurmd/*_$2.4294967292 2>/dev/null | grep -q ."; }
+leaves() { ! on "$1" sh -c "ls /var/spool/slurmd/*_$2.* /var/lib/slurm/slurmd/*_$2.* 2>/dev/null | grep -q ."; }
 lines_are() { on n1 sh -c 'cat /etc/pam.d/common-account /etc/pam.d/common-session /etc/pam.d/common-auth' | grep -c pam_llmgw_adopt | grep -qx "$1"; }
 shown='shown: a user without a job is refused, root and admins get in'
 no_job='llmgw: login refused on n1: no job of yours runs on this machine'
@@ -133,7 +134,7 @@ for word in setsid tmux daemon shell; do
     expect "no two-$word" wait_until 60 nobody_lives "two-$word"
     expect "one-$word still" lives "one-$word"
 done
-run on n1 sh -c 'loginctl --no-legend list-sessions | grep -c vera'
+expect "job $newer to be gone from the node" wait_until 60 leaves n1 "$newer"
 
 test_case "slurmctld and slurmd down: the same verdicts"
 on controller systemctl stop slurmctld
