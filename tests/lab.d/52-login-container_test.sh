@@ -188,7 +188,7 @@ refute_output 'llmgw: ' # nobody types there
 
 if [[ -d /sys/fs/cgroup/freezer ]]; then
     test_case "a job that can't be looked through: on the host, and nobody is kept out"
-    many=/sys/fs/cgroup/freezer/slurm_n1/uid_$(id -u "$LAB_USER")/job_$job/many
+    many=$(extern_group "$job") && many=${many%/*}/many
     mkdir "$many" && (cd "$many" && seq 4100 | xargs mkdir)
     run typed "$where"
     expect_output "it is on the host, since it can't be told which containers job $job runs here"

@@ -46,7 +46,7 @@ own_line() {
 job_cgroups() {
     local directory job
     for directory in /sys/fs/cgroup/*/slurm_*/uid_*/job_* /sys/fs/cgroup/*/*_slurmstepd.scope/job_* \
-        /sys/fs/cgroup/*_slurmstepd.scope/job_*; do
+        /sys/fs/cgroup/*_slurmstepd.scope/job_* "$(cgroup2_mount)/llmgw-lab-$LLMGW_LAB_PORT"-*/*/*_slurmstepd.scope/*; do
         job=${directory##*/job_}
         [[ -d $directory && $job =~ ^[0-9]+$ ]] || continue
         ((job < first_job || job >= first_job + 5000)) || echo "$directory"
@@ -98,6 +98,10 @@ kill_processes() {
 remove_cgroups() {
     local node directory
     job_cgroups | while read -r directory; do find "$directory" -depth -type d -exec rmdir {} +; done 2>/dev/null
+    for node in $1; do
+        directory=$(lab_cgroup "$node")
+        [[ ! -d $directory ]] || find "$directory" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    done
     other_lab_runs && return 0
     for node in $1; do
         for directory in /sys/fs/cgroup/*/"slurm_$node" /sys/fs/cgroup/*/"${node}_slurmstepd.scope"; do

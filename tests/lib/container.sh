@@ -7,16 +7,6 @@ tree=$1 source=$2 build=$3 network=$4
 shift 4
 
 mount --make-rprivate /
-# In a cgroup of its own: whoever started this is in the one that it came with, and slurmd 24.11 refuses cgroup v2 with
-# processes of others in it.
-if [[ -z ${LLMGW_OWN_CGROUP-} && -e /sys/fs/cgroup/unified ]]; then
-    place=$(mktemp -d)
-    mount -t cgroup2 cgroup2 "$place"
-    mkdir -p "$place/tree"
-    echo $$ >"$place/tree/cgroup.procs"
-    umount "$place" && rmdir "$place"
-    LLMGW_OWN_CGROUP=1 exec unshare --cgroup bash "$0" "$tree" "$source" "$build" "$network" "$@"
-fi
 mount --bind "$tree" "$tree"
 cd "$tree"
 mkdir -p source build
@@ -53,8 +43,6 @@ else
     while IFS=: read -r _ controllers _; do
         if [[ -z $controllers ]]; then
             mkdir sys/fs/cgroup/unified && mount -t cgroup2 cgroup2 sys/fs/cgroup/unified
-            # Where slurmd 24.11 would move all of them, and stop at one that ends meanwhile.
-            mkdir sys/fs/cgroup/unified/system && echo $$ >sys/fs/cgroup/unified/system/cgroup.procs
             continue
         fi
         directory=sys/fs/cgroup/${controllers#name=}

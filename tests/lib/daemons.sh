@@ -85,19 +85,25 @@ start_slurmctld() {
 # Where cgroup v2 is mounted, on a host with v1 beside it: /sys/fs/cgroup/unified.
 cgroup2_mount() { awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts; }
 
+lab_cgroup() { echo "$(cgroup2_mount)/llmgw-lab-$LLMGW_LAB_PORT-$1"; }
+
 # start_slurmd NODE [PROGRAM...]: started by that program.
 # With LLMGW_LAB_CGROUP=v2 slurmd and what it starts read of v2 alone where they are, since they refuse a host that has both.
 start_slurmd() {
-    local shim=$LAB/lib/only_cgroup2.so
+    local shim=$LAB/lib/only_cgroup2.so group
+    local -a own=()
     if [[ ${LLMGW_LAB_CGROUP-} == v2 ]]; then
         [[ -e $shim ]] || "${CC:-cc}" -shared -fPIC -O1 -o "$shim" "$LLMGW_SOURCE_DIR/tests/lib/only_cgroup2.c" || return 1
-        # systemd's, on a host that has it.
-        mkdir -p "$(cgroup2_mount)/system.slice"
+        # One of its own, as systemd's for a service: since 24.11 slurmd moves whatever else is in its group away.
+        group=$(lab_cgroup "$1")
+        mkdir -p "$(cgroup2_mount)/system.slice" "$group"
+        # shellcheck disable=SC2016
+        own=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group")
     else
         shim=
     fi
     SLURM_CONF=$LAB/$1/conf/slurm.conf PATH=$LAB/$1/bin:$(plain_path) \
-        spawn "slurmd-$1" "$1" "$LAB/$1/log/slurmd.out" env ${shim:+"LD_PRELOAD=$shim"} "${@:2}" slurmd -D -N "$1" -f "$LAB/$1/conf/slurm.conf"
+        spawn "slurmd-$1" "$1" "$LAB/$1/log/slurmd.out" "${own[@]}" env ${shim:+"LD_PRELOAD=$shim"} "${@:2}" slurmd -D -N "$1" -f "$LAB/$1/conf/slurm.conf"
 }
 
 start_leader() {

@@ -148,7 +148,8 @@ EOF
 
 # Since 9.8 sshd hangs up on an address from which too many were refused, and here all come from one.
 penalties() {
-    ! /usr/sbin/sshd -t -h "$LOGIN/host_key" -f <(echo "PerSourcePenalties no") 2>/dev/null || echo "PerSourcePenalties no"
+    echo "PerSourcePenalties no" >"$LOGIN/penalties"
+    ! /usr/sbin/sshd -t -h "$LOGIN/host_key" -f "$LOGIN/penalties" 2>/dev/null || cat "$LOGIN/penalties"
 }
 
 # start_sshd MACHINE [HIDDEN...]: with those files hidden from it, and the lines of `sshd_lines` at the end of its
