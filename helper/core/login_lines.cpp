@@ -10,9 +10,9 @@ namespace {
 
 constexpr const char* container_word = "container=join";
 
-// Passes over ours for everybody whom it does not concern, so that a module that is missing locks out nobody but users at
-// sshd's door. One line: pam-auth-update tells lines of one module apart by their controls without numbers. What can't be
-// told (another answer than success and auth_err) goes on to ours.
+// Passes over ours for everybody whom it does not concern, so that a module that is missing locks out nobody
+// but users at sshd's door. One line: pam-auth-update tells lines of one module apart by their controls
+// without numbers. What can't be told (another answer than success and auth_err) goes on to ours.
 std::string skip() {
     return std::string("[success=ignore auth_err=1 default=ignore] pam_succeed_if.so quiet service = ") +
            login_service + " uid != 0 user notingroup " + default_admin_group + "\n";
@@ -42,10 +42,11 @@ const char* text_of(LoginRule rule) {
 }
 
 std::string login_block(LoginRule rule) {
-    const std::string words = rule == LoginRule::container ? std::string(" ") + container_word : std::string();
+    const std::string words =
+        rule == LoginRule::container ? std::string(" ") + container_word : std::string();
     const std::string module = adopt_module + words + "\n";
-    return "auth optional " + module + "account " + skip() + "account required " + module + "session " + skip() +
-           "session required " + module;
+    return "auth optional " + module + "account " + skip() + "account required " + module + "session " +
+           skip() + "session required " + module;
 }
 
 bool has_login_lines(const std::vector<PamLine>& sshd, LoginRule rule) {
@@ -58,14 +59,16 @@ bool has_any_login_line(const std::vector<PamLine>& sshd) {
 
 std::string other_login_module(const std::vector<PamLine>& sshd) {
     for (const PamLine& line : sshd) {
-        if (line.is("pam_slurm_adopt.so") || line.is("pam_slurm.so")) return line.module + " in " + line.place();
+        if (line.is("pam_slurm_adopt.so") || line.is("pam_slurm.so"))
+            return line.module + " in " + line.place();
     }
     return {};
 }
 
 std::string login_drop_in_text(const std::string& program) {
-    return std::string("# llmgw-slurm: users log in to their job's container; docs/login.md\n"
-                       "Match User *,!root Group *,!") +
+    return std::string(
+               "# llmgw-slurm: users log in to their job's container; docs/login.md\n"
+               "Match User *,!root Group *,!") +
            default_admin_group + "\n    ForceCommand " + program + "\n";
 }
 

@@ -1,4 +1,5 @@
-// Our lines in sshd's PAM files on a node: which, and whether they are there. Pure; docs/login.md explains each.
+// Our lines in sshd's PAM files on a node: which, and whether they are there. Pure; docs/login.md explains
+// each.
 #pragma once
 
 #include <string>
@@ -40,8 +41,8 @@ std::string login_drop_in_text(const std::string& program);
 // Whether `sshd -T` says so.
 bool sshd_starts(std::string_view effective, const std::string& program);
 
-// Has systemd start no manager for users who get in through a job (user@.service): what they start there would be
-// outside of it, and would live on.
+// Has systemd start no manager for users who get in through a job (user@.service): what they start there
+// would be outside of it, and would live on.
 inline constexpr const char* user_manager_drop_in = "/etc/systemd/system/user@.service.d/llmgw-slurm.conf";
 std::string user_manager_text();
 

@@ -27,15 +27,15 @@ Step guard_step(const SetupFacts& facts) {
         return is_missing(std::move(made), "pam_llmgw_adopt.so is not installed; reinstall llmgw-slurm", {});
     // Somebody else's rule stays.
     if (!login.other.empty() || (login.any && !login.ours)) {
-        made.finding = (login.other.empty() ? "pam_llmgw_adopt.so" : login.other) +
-                       " is in sshd's PAM lines already, which stay as they are; take it out and apply again to have "
-                       "ours looked after, or say logins = site in helper.conf";
+        made.finding =
+            (login.other.empty() ? "pam_llmgw_adopt.so" : login.other) +
+            " is in sshd's PAM lines already, which stay as they are; take it out and apply again to have "
+            "ours looked after, or say logins = site in helper.conf";
         made.advisory = true;
         return made;
     }
     if (login.added && login.proven)
-        return is_done(std::move(made),
-                       "shown: a user without a job is refused, root and admins get in");
+        return is_done(std::move(made), "shown: a user without a job is refused, root and admins get in");
     if (!login.failure.empty()) {
         made.finding = login.failure + "; logins are as before, and it is tried again in ten minutes";
         made.advisory = true;

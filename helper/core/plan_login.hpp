@@ -5,8 +5,8 @@
 
 namespace llmgw {
 
-// On a node of a cluster that we run; elsewhere it takes back what it did. Controllers are none, also those that run
-// slurmd: the module lets everybody in there.
+// On a node of a cluster that we run; elsewhere it takes back what it did. Controllers are none, also those
+// that run slurmd: the module lets everybody in there.
 void add_login_steps(Plan& plan, const ResolvedSettings& settings, const SetupFacts& facts);
 
 }  // namespace llmgw

@@ -59,7 +59,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
                  "only look at this machine and start a container to prove that others set it up right");
     app.add_flag("--lend", options.lend, "with --observe: lend this node and take it back all the same");
     app.add_option("--logins", options.logins,
-                   "whom sshd lets in on a node: \"job\", users with a job there, into it; \"container\", the same, and into "
+                   "whom sshd lets in on a node: \"job\", users with a job there, into it; \"container\", "
+                   "the same, and into "
                    "its container; \"site\", as the site's own PAM lines say")
         ->transform(CLI::CheckedTransformer(std::map<std::string, LoginRule>{
             {"job", LoginRule::job}, {"container", LoginRule::container}, {"site", LoginRule::site}}));
@@ -97,7 +98,8 @@ int parse_options(int argc, char** argv, Options& options, bool& leave) {
     app.add_flag("--withdraw", options.withdraw,
                  "take this suite's lines out of plugstack.conf and leave: before its libraries are removed")
         ->group("");
-    app.add_flag("--leave-logins", options.leave_logins, "take this suite's lines out of sshd's PAM files and leave")
+    app.add_flag("--leave-logins", options.leave_logins,
+                 "take this suite's lines out of sshd's PAM files and leave")
         ->group("");
     leave = true;
     try {

@@ -109,7 +109,8 @@ Result<void> take_into(const SlurmLibrary& library, const Reached& reached, std:
     const Result<StepPlace> place = place_of(order.steps[at], reached.slurmstepd);
     if (!place) return place.error();
     // slurmstepd would still take it, and end it a moment later.
-    if (library.keeps_sleeper() && is_deserted(place.value())) return Error{Code::missing, name + " is ending"};
+    if (library.keeps_sleeper() && is_deserted(place.value()))
+        return Error{Code::missing, name + " is ending"};
     if (Result<void> adopted = library.adopt(reached.connection, order.process); !adopted) {
         return adopted.error().within(name + " could not take the login");
     }

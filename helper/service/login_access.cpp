@@ -30,8 +30,8 @@ constexpr unsigned everyone_reads = 0644;
 // How long a proof that failed stands: what was wrong may be mended elsewhere than in PAM's files.
 constexpr std::int64_t failure_stands = 600;
 
-// STATE/login: what we know of lines that are ours. Three lines: "added", the fingerprint of what was proved or failed,
-// and "proven" or "TIME SENTENCE".
+// STATE/login: what we know of lines that are ours. Three lines: "added", the fingerprint of what was proved
+// or failed, and "proven" or "TIME SENTENCE".
 struct Kept {
     bool there = false;
     std::string fingerprint;
@@ -57,7 +57,8 @@ Kept read_kept(const std::string& path) {
 }
 
 Result<void> write_kept(const std::string& path, const std::string& fingerprint, const std::string& outcome) {
-    return write_file_atomically(path, "added\n" + fingerprint + "\n" + outcome + "\n", 0600, Durability::durable);
+    return write_file_atomically(path, "added\n" + fingerprint + "\n" + outcome + "\n", 0600,
+                                 Durability::durable);
 }
 
 }  // namespace
@@ -133,10 +134,11 @@ Result<void> LoginAccess::add_drop_in(const std::stop_token& stop) {
     }
     return Error{Code::conflict,
                  "sshd does not start " + options_.login_program + " for users although " + options_.drop_in +
-                     " says so: " + last_words(said.value().success() ? "another file sets ForceCommand before it, or "
-                                                                        "sshd_config.d is not included"
-                                                                      : said.value().output,
-                                               1)};
+                     " says so: " +
+                     last_words(said.value().success() ? "another file sets ForceCommand before it, or "
+                                                         "sshd_config.d is not included"
+                                                       : said.value().output,
+                                1)};
 }
 
 Result<void> LoginAccess::drop_drop_in() {
@@ -166,13 +168,13 @@ Result<void> LoginAccess::command(const char* unit, std::vector<std::string> arg
 }
 
 Result<void> LoginAccess::add_lines(const std::stop_token& stop) {
-    if (const Result<void> written = write_recorded(ledger_, {options_.user_manager, user_manager_text(), everyone_reads});
+    if (const Result<void> written =
+            write_recorded(ledger_, {options_.user_manager, user_manager_text(), everyone_reads});
         !written)
         return written;
     if (const Result<void> read = command("llmgw-slurm-logins", {systemctl, "daemon-reload"}, stop); !read)
         return read;
-    const Result<void> dropped =
-        options_.rule == LoginRule::container ? add_drop_in(stop) : drop_drop_in();
+    const Result<void> dropped = options_.rule == LoginRule::container ? add_drop_in(stop) : drop_drop_in();
     if (!dropped) return dropped;
     if (has_profiles()) {
         const bool joins = options_.rule == LoginRule::container;
@@ -187,16 +189,17 @@ Result<void> LoginAccess::add_lines(const std::stop_token& stop) {
     if (!text) return text.error();
     const Result<Unmarked> unmarked = unmark(text.value());
     if (!unmarked) return unmarked.error().within(path);
-    return apply_edits({{path, text.value(),
-                         with_block(unmarked.value().rest, BlockPlace::end, purpose, login_block(options_.rule))}});
+    return apply_edits(
+        {{path, text.value(),
+          with_block(unmarked.value().rest, BlockPlace::end, purpose, login_block(options_.rule))}});
 }
 
 Result<void> LoginAccess::drop_lines(const std::stop_token& stop) {
     if (has_profiles()) {
-        if (const Result<void> done = command("llmgw-slurm-logins",
-                                              {options_.pam_auth_update, "--package", "--disable", "llmgw-slurm",
-                                               "llmgw-slurm-container"},
-                                              stop);
+        if (const Result<void> done = command(
+                "llmgw-slurm-logins",
+                {options_.pam_auth_update, "--package", "--disable", "llmgw-slurm", "llmgw-slurm-container"},
+                stop);
             !done)
             return done;
     }
@@ -211,9 +214,9 @@ Result<void> LoginAccess::drop_lines(const std::stop_token& stop) {
         }
     }
     if (has_any_login_line(lines())) {
-        return Error{Code::conflict,
-                     std::string(adopt_module) + " is still in sshd's PAM lines: the files in " + options_.pam_dir +
-                         " were changed by hand, so take it out by hand"};
+        return Error{Code::conflict, std::string(adopt_module) +
+                                         " is still in sshd's PAM lines: the files in " + options_.pam_dir +
+                                         " were changed by hand, so take it out by hand"};
     }
     if (const Result<void> done = drop_drop_in(); !done) return done;
     std::vector<std::string> left;
@@ -225,12 +228,13 @@ Result<void> LoginAccess::drop_lines(const std::stop_token& stop) {
 Result<void> LoginAccess::guard(const std::stop_token& stop) {
     if (const Result<void> kept = write_kept(state_path(), "-", "-"); !kept) return kept;
     // In case this process does not live to see the proof's end.
-    static_cast<void>(command("llmgw-slurm-logins", {systemctl, "stop", std::string(rollback) + ".timer"}, stop));
+    static_cast<void>(
+        command("llmgw-slurm-logins", {systemctl, "stop", std::string(rollback) + ".timer"}, stop));
     if (const Result<void> armed =
             command("llmgw-slurm-logins",
                     {"/usr/bin/systemd-run", "--quiet", std::string("--unit=") + rollback,
-                     "--description=llmgw-slurm: takes sshd's lines back", "--on-active=300", options_.program,
-                     "--leave-logins"},
+                     "--description=llmgw-slurm: takes sshd's lines back", "--on-active=300",
+                     options_.program, "--leave-logins"},
                     stop);
         !armed)
         return armed.error().within("no timer for taking sshd's lines back could be set, so none were added");
@@ -238,34 +242,39 @@ Result<void> LoginAccess::guard(const std::stop_token& stop) {
     if (done && !has_login_lines(lines(), options_.rule)) {
         done = Error{Code::conflict,
                      "pam-auth-update left sshd's lines as they were, since the files common-* in " +
-                         options_.pam_dir + " were changed by hand; add the lines of docs/login.md by hand, or run "
+                         options_.pam_dir +
+                         " were changed by hand; add the lines of docs/login.md by hand, or run "
                          "\"pam-auth-update --force\""};
     }
-    if (done) done = prove_logins({options_.run_dir + "/login-proof", options_.sshd, options_.ssh}, runner_, stop);
+    if (done)
+        done = prove_logins({options_.run_dir + "/login-proof", options_.sshd, options_.ssh}, runner_, stop);
     if (done) {
         done = write_kept(state_path(), fingerprint(lines()), "proven");
     } else if (!stop.stop_requested()) {
         log(Level::error, "sshd's lines are taken back: " + done.error().message);
         if (const Result<void> back = drop_lines(stop); !back)
-            return back.error().within("sshd's lines are wrong (" + done.error().message + ") and could not be taken back");
+            return back.error().within("sshd's lines are wrong (" + done.error().message +
+                                       ") and could not be taken back");
         if (done.error().code == Code::conflict) {
-            static_cast<void>(write_kept(state_path(), fingerprint(lines()),
-                                         std::to_string(std::time(nullptr)) + " " +
-                                             without_control_characters(done.error().message)));
+            static_cast<void>(write_kept(
+                state_path(), fingerprint(lines()),
+                std::to_string(std::time(nullptr)) + " " + without_control_characters(done.error().message)));
         } else {
             static_cast<void>(remove_file(state_path()));
         }
         done = done.error().within("logins are as before");
     }
     if (!stop.stop_requested())
-        static_cast<void>(command("llmgw-slurm-logins", {systemctl, "stop", std::string(rollback) + ".timer"}, stop));
+        static_cast<void>(
+            command("llmgw-slurm-logins", {systemctl, "stop", std::string(rollback) + ".timer"}, stop));
     return done;
 }
 
 Result<void> LoginAccess::leave(const std::stop_token& stop) {
     if (!did_anything()) return {};
     if (const Result<void> done = drop_lines(stop); !done) return done;
-    static_cast<void>(command("llmgw-slurm-logins", {systemctl, "stop", std::string(rollback) + ".timer"}, stop));
+    static_cast<void>(
+        command("llmgw-slurm-logins", {systemctl, "stop", std::string(rollback) + ".timer"}, stop));
     if (const Result<void> gone = remove_proof_users(runner_, stop); !gone) return gone;
     if (const Result<void> forgotten = ledger_.remove(); !forgotten) return forgotten;
     return remove_file(state_path());

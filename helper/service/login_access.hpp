@@ -1,8 +1,8 @@
-// Has sshd let users in to this node only into their jobs (core/login_lines.hpp), and takes that back. PAM's files are
-// changed by pam-auth-update where the distribution has it, whose choices its upgrades keep; elsewhere by a marked block at
-// the end of /etc/pam.d/sshd. Whatever is changed counts only once logins through a real sshd have shown that a user
-// without a job is refused and root and an admin get in; else it is taken back at once, and by a timer of systemd's if this
-// process is gone by then.
+// Has sshd let users in to this node only into their jobs (core/login_lines.hpp), and takes that back. PAM's
+// files are changed by pam-auth-update where the distribution has it, whose choices its upgrades keep;
+// elsewhere by a marked block at the end of /etc/pam.d/sshd. Whatever is changed counts only once logins
+// through a real sshd have shown that a user without a job is refused and root and an admin get in; else it
+// is taken back at once, and by a timer of systemd's if this process is gone by then.
 #pragma once
 
 #include <optional>
@@ -39,8 +39,9 @@ class LoginAccess {
     LoginAccess(LoginOptions options, TaskRunner& runner);
 
     [[nodiscard]] LoginFacts look() const;
-    // Adds the lines, proves them, and takes them back if they don't hold. Errors: conflict (proved wrong; remembered
-    // for some minutes, so that it isn't tried all the time), and what kept it from being done or proved.
+    // Adds the lines, proves them, and takes them back if they don't hold. Errors: conflict (proved wrong;
+    // remembered for some minutes, so that it isn't tried all the time), and what kept it from being done or
+    // proved.
     Result<void> guard(const std::stop_token& stop);
     // Takes back what guard() did.
     Result<void> leave(const std::stop_token& stop);

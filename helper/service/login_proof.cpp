@@ -67,9 +67,10 @@ class Attempt {
     }
 
     Result<void> make_users() {
-        const std::vector<std::string> make{"/usr/sbin/useradd", "--system",   "--no-create-home", "--home-dir",
-                                            "/nonexistent",      "--shell",    "/bin/sh",          "--comment",
-                                            "llmgw-slurm's proof of logins"};
+        const std::vector<std::string> make{
+            "/usr/sbin/useradd", "--system",     "--no-create-home",
+            "--home-dir",        "/nonexistent", "--shell",
+            "/bin/sh",           "--comment",    "llmgw-slurm's proof of logins"};
         std::vector<std::string> with_group = make;
         with_group.insert(with_group.end(), {"--groups", default_admin_group, admin});
         std::vector<std::string> plain = make;
@@ -90,12 +91,13 @@ class Attempt {
         if (!said) return said.error();
         if (contains(said.value(), token_)) {
             return Error{Code::conflict,
-                         "a user without a job was let in: a line of PAM's before ours ends sshd's account and session "
+                         "a user without a job was let in: a line of PAM's before ours ends sshd's account "
+                         "and session "
                          "lines, or the module takes this machine for no node"};
         }
         if (contains(said.value(), refusal)) return {};
-        return Error{Code::conflict,
-                     "a user without a job was refused, but not by our module: " + last_words(said.value(), 2)};
+        return Error{Code::conflict, "a user without a job was refused, but not by our module: " +
+                                         last_words(said.value(), 2)};
     }
 
   private:
@@ -105,7 +107,8 @@ class Attempt {
     }
     [[nodiscard]] std::string config() const {
         return "HostKey " + file("host_key") + "\nPidFile none\nUsePAM yes\nStrictModes no\nUseDNS no\n" +
-               "AuthorizedKeysFile " + file("keys") + "/%u\nPermitRootLogin yes\nPasswordAuthentication no\n" +
+               "AuthorizedKeysFile " + file("keys") +
+               "/%u\nPermitRootLogin yes\nPasswordAuthentication no\n" +
                "KbdInteractiveAuthentication no\nPrintMotd no\nForceCommand echo " + token_ + "\n";
     }
     Result<TaskResult> run(const std::vector<std::string>& argv) {
@@ -127,16 +130,27 @@ class Attempt {
     // What came of it; an error only where nothing did.
     Result<std::string> log_in(const std::string& user) {
         const Result<TaskResult> ran =
-            run({proof_.ssh,        "-F",  "none",
-                 "-i",              file("key"),
-                 "-o",              "ProxyCommand=" + proof_.sshd + " -i -e -f " + file("sshd_config"),
-                 "-o",              "StrictHostKeyChecking=no",
-                 "-o",              "UserKnownHostsFile=/dev/null",
-                 "-o",              "LogLevel=INFO",
-                 "-o",              "BatchMode=yes",
-                 "-o",              "IdentitiesOnly=yes",
-                 "-o",              "ConnectTimeout=50",
-                 "-l",              user,
+            run({proof_.ssh,
+                 "-F",
+                 "none",
+                 "-i",
+                 file("key"),
+                 "-o",
+                 "ProxyCommand=" + proof_.sshd + " -i -e -f " + file("sshd_config"),
+                 "-o",
+                 "StrictHostKeyChecking=no",
+                 "-o",
+                 "UserKnownHostsFile=/dev/null",
+                 "-o",
+                 "LogLevel=INFO",
+                 "-o",
+                 "BatchMode=yes",
+                 "-o",
+                 "IdentitiesOnly=yes",
+                 "-o",
+                 "ConnectTimeout=50",
+                 "-l",
+                 user,
                  "llmgw-slurm-proof"});
         if (!ran) return ran.error().within("a login to try could not be made");
         return ran.value().output;

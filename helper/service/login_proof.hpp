@@ -1,6 +1,6 @@
-// Shows what sshd's PAM lines on this machine do: logs in through a real sshd, with keys of the moment, as root, as a user in
-// the admins' group and as one without a job. These two are made for it and removed again. The sshd is one of its own (sshd
-// -i), with a configuration of its own, so that nothing but PAM decides.
+// Shows what sshd's PAM lines on this machine do: logs in through a real sshd, with keys of the moment, as
+// root, as a user in the admins' group and as one without a job. These two are made for it and removed again.
+// The sshd is one of its own (sshd -i), with a configuration of its own, so that nothing but PAM decides.
 #pragma once
 
 #include <stop_token>

@@ -54,8 +54,7 @@ void remove_directories(const std::vector<std::string>& directories, std::vector
 bool Setup::did_anything() const {
     const Result<Ledger> ledger = ledger_.read();
     return !ledger || !ledger.value().empty() || storage_.did_anything() || sshd_.did_anything() ||
-           login_.did_anything() ||
-           (users_ != nullptr && users_->did_anything());
+           login_.did_anything() || (users_ != nullptr && users_->did_anything());
 }
 
 Result<void> Setup::withdraw() {

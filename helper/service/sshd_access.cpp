@@ -58,12 +58,8 @@ SshFacts SshdAccess::look() const {
 void reload_sshd(const std::string& systemctl) {
     // Debian's name and Red Hat's. One that does not run reads it when it starts.
     for (const char* unit : {"ssh.service", "sshd.service"}) {
-        const Result<Outcome> active = run({{systemctl, "is-active", "--quiet", unit},
-                                            environment,
-                                            {},
-                                            {},
-                                            limits::program_deadline,
-                                            4096});
+        const Result<Outcome> active = run(
+            {{systemctl, "is-active", "--quiet", unit}, environment, {}, {}, limits::program_deadline, 4096});
         if (!active || !active.value().success()) continue;
         static_cast<void>(
             run({{systemctl, "reload", unit}, environment, {}, {}, limits::program_deadline, 4096}));

@@ -19,14 +19,14 @@ std::vector<PamLine> lines_of(const Texts& texts) {
 }
 
 TEST(PamStack, reads_lines_as_libpam_does) {
-    const std::vector<PamLine> lines = lines_of(
-        {{"sshd",
-          "#%PAM-1.0\n"
-          "auth       required     pam_env.so # read environment\n"
-          "-session\toptional\tpam_systemd.so\n"
-          "account [success=1 default=ignore] \\\n  /lib/security/pam_unix.so  a=[x y] b\n"
-          "nonsense required x.so\n"
-          "account required\n"}});
+    const std::vector<PamLine> lines =
+        lines_of({{"sshd",
+                   "#%PAM-1.0\n"
+                   "auth       required     pam_env.so # read environment\n"
+                   "-session\toptional\tpam_systemd.so\n"
+                   "account [success=1 default=ignore] \\\n  /lib/security/pam_unix.so  a=[x y] b\n"
+                   "nonsense required x.so\n"
+                   "account required\n"}});
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[0], (PamLine{"auth", "required", "pam_env.so", {}, "sshd", 2}));
     EXPECT_EQ(lines[1].type, "session");
@@ -37,12 +37,13 @@ TEST(PamStack, reads_lines_as_libpam_does) {
 }
 
 TEST(PamStack, has_included_files_in_their_places) {
-    const std::vector<PamLine> lines = lines_of({{"sshd",
-                                                  "account required first.so\n@include common\n"
-                                                  "account substack system\nsession include system\n"
-                                                  "account required last.so\n"},
-                                                 {"common", "account required common.so\n@include sshd\n"},
-                                                 {"system", "account required a.so\nsession required s.so\n"}});
+    const std::vector<PamLine> lines =
+        lines_of({{"sshd",
+                   "account required first.so\n@include common\n"
+                   "account substack system\nsession include system\n"
+                   "account required last.so\n"},
+                  {"common", "account required common.so\n@include sshd\n"},
+                  {"system", "account required a.so\nsession required s.so\n"}});
     std::string modules;
     for (const PamLine& line : lines) modules += line.module + " ";
     EXPECT_EQ(modules, "first.so common.so a.so s.so last.so ");

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 class CgroupFiles : public testing::Test {
   protected:
     void mount(const std::string& type, const std::string& options) const {
-        write("self/mountinfo", "30 1 0:26 / " + directory_.file("groups") + " rw - " + type + " " + type + " " + options +
-                                    "\n");
+        write("self/mountinfo", "30 1 0:26 / " + directory_.file("groups") + " rw - " + type + " " + type +
+                                    " " + options + "\n");
     }
     void write(const std::string& name, const std::string& text) const {
         fs::create_directories(fs::path(directory_.file(name)).parent_path());
@@ -26,7 +26,9 @@ class CgroupFiles : public testing::Test {
     void procs(const std::string& group, const std::string& numbers) const {
         write("groups/" + group + "/cgroup.procs", numbers);
     }
-    [[nodiscard]] bool deserted(const StepPlace& place) const { return is_deserted(place, directory_.path()); }
+    [[nodiscard]] bool deserted(const StepPlace& place) const {
+        return is_deserted(place, directory_.path());
+    }
 
     test::TemporaryDirectory directory_;
 };

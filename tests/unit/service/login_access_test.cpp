@@ -1,5 +1,5 @@
-// Where PAM's files are not made from profiles: a block in sshd's own. The programs are answered for; real ones are in
-// tests/machines.d/65-login_test.sh.
+// Where PAM's files are not made from profiles: a block in sshd's own. The programs are answered for; real
+// ones are in tests/machines.d/65-login_test.sh.
 #include "service/login_access.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 namespace llmgw::service {
 namespace {
 
-constexpr const char* distribution = "auth include system\naccount required pam_nologin.so\naccount include system\n";
+constexpr const char* distribution =
+    "auth include system\naccount required pam_nologin.so\naccount include system\n";
 
 // Logs in whom the test lets in; everything else succeeds.
 class FakeSystem final : public TaskRunner {
@@ -28,7 +29,8 @@ class FakeSystem final : public TaskRunner {
             std::ofstream(task.argv.back() + ".pub") << "ssh-ed25519 AAAA\n";
             return TaskResult{};
         }
-        if (task.argv.front() == "/usr/sbin/userdel") return TaskResult{users.erase(task.argv.back()) > 0 ? 0 : 6, ""};
+        if (task.argv.front() == "/usr/sbin/userdel")
+            return TaskResult{users.erase(task.argv.back()) > 0 ? 0 : 6, ""};
         if (task.argv.front() == "/usr/sbin/useradd") users.insert(task.argv.back());
         if (task.argv.size() > 1 && task.argv[1] == "-T") return TaskResult{0, effective};
         if (task.argv.front() != ssh) return TaskResult{};
@@ -40,7 +42,8 @@ class FakeSystem final : public TaskRunner {
         return TaskResult{255, refusal};
     }
     std::set<std::string> let_in{"root", "llmgw-proof-admin"};
-    std::string refusal = "llmgw: login refused on n1: no job of yours runs on this machine\nConnection closed\n";
+    std::string refusal =
+        "llmgw: login refused on n1: no job of yours runs on this machine\nConnection closed\n";
     std::string effective = "port 22\nforcecommand /libexec/login\n";
     std::string ssh;
     std::string proof;
@@ -62,9 +65,15 @@ class LoginAccessTest : public testing::Test {
         system_.ssh = directory_.file("ssh");
         system_.proof = directory_.path() + "/login-proof";
     }
-    void write(const std::string& name, const std::string& text) const { std::ofstream(directory_.file(name)) << text; }
-    [[nodiscard]] std::string sshd_lines() const { return read_file(directory_.file("pam.d/sshd"), 65536).value(); }
-    [[nodiscard]] bool has_lines() const { return sshd_lines().find("pam_llmgw_adopt.so") != std::string::npos; }
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(directory_.file(name)) << text;
+    }
+    [[nodiscard]] std::string sshd_lines() const {
+        return read_file(directory_.file("pam.d/sshd"), 65536).value();
+    }
+    [[nodiscard]] bool has_lines() const {
+        return sshd_lines().find("pam_llmgw_adopt.so") != std::string::npos;
+    }
     LoginAccess access(LoginRule rule = LoginRule::job) {
         LoginOptions options;
         options.rule = rule;
@@ -180,7 +189,8 @@ TEST_F(LoginAccessTest, takes_everything_back_when_sshd_does_not_start_that_prog
     system_.effective = "port 22\nforcecommand /site\n";
     const Result<void> done = access(LoginRule::container).guard({});
     ASSERT_FALSE(done.ok());
-    EXPECT_NE(done.error().message.find("another file sets ForceCommand"), std::string::npos) << done.error().message;
+    EXPECT_NE(done.error().message.find("another file sets ForceCommand"), std::string::npos)
+        << done.error().message;
     EXPECT_FALSE(std::filesystem::exists(directory_.file("login.conf")));
     EXPECT_EQ(sshd_lines(), distribution);
 }
