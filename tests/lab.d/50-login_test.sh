@@ -136,7 +136,6 @@ test_case "a job that is ending, whose slurmstepd can't tell slurmctld: no job"
 job_of lab-other -w n1 && job_ending=$job
 expect "the extern step of job $job_ending" extern_on n1 "$job_ending"
 group=$(extern_group "$job_ending")
-nobody_in() { [[ -z $(find "$1" -name slurm -prune -o -name cgroup.procs -exec cat {} + 2>/dev/null) ]]; }
 scancel "$job_ending"
 wait_until 30 nobody_in "$group"
 stop_daemon slurmctld
@@ -273,6 +272,7 @@ squeue -h -o %A | xargs -r scancel -Q
 expect "no job" wait_until 60 no_jobs
 for_logins ''
 job_of "$LAB_USER" -w n1
+expect "the job's step" wait_until 30 test -S "$LAB/n1/spool/n1_$job.4294967291"
 table n1 <<EOF
 lab-jobless llmgw: login refused on n1: the jobs here have no step that takes logins; .*PrologFlags=Contain.*
 $LAB_USER llmgw: login refused on n1: the jobs here have no step that takes logins; .*PrologFlags=Contain.*

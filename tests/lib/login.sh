@@ -58,6 +58,8 @@ extern_group() {
         echo "/sys/fs/cgroup/freezer${path%/step_extern}/step_extern"
     fi
 }
+# nobody_in GROUP: but a slurmstepd.
+nobody_in() { [[ -z $(find "$1" -name slurm -prune -o -name cgroup.procs -exec cat {} + 2>/dev/null) ]]; }
 is_frozen() { grep -qE 'FROZEN|^frozen 1' "$1"/freezer.state "$1"/cgroup.events 2>/dev/null; }
 
 # for_logins: Slurm as logins need it, with memory and devices constrained and four GPUs that are none on each node; the
