@@ -226,6 +226,11 @@ Result<void> LoginAccess::drop_lines(const std::stop_token& stop) {
 }
 
 Result<void> LoginAccess::guard(const std::stop_token& stop) {
+    for (const char* file : {"/run/nologin", "/etc/nologin"}) {
+        if (::access(file, F_OK) == 0)
+            return Error{Code::unavailable, std::string("it can't be tried while there is ") + file +
+                                                ", which keeps everybody out; it is tried again later"};
+    }
     if (const Result<void> kept = write_kept(state_path(), "-", "-"); !kept) return kept;
     // In case this process does not live to see the proof's end.
     static_cast<void>(

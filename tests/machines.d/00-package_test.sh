@@ -54,9 +54,13 @@ expect_equal "$(slurm_files controller)" "$slurm_before"
 expect "idle nodes" nodes_are idle
 for file in "$plugins"/{spank_llmgw.so,spank_llmgw_options.so,job_submit_llmgw.so} /usr/bin/llmgw-slurm \
     /usr/sbin/llmgw-slurm-{helper,leader} /usr/libexec/llmgw-slurm/{proof-init,llmgw-slurm-login} /usr/share/llmgw-slurm/releases.json \
+    "${plugins%/*}"/security/pam_llmgw_adopt.so /usr/share/pam-configs/llmgw-slurm{,-container} \
     /usr/share/man/man8/llmgw-slurm-helper.8.gz /usr/share/doc/llmgw-slurm/{copyright,changelog.gz}; do
     expect "$file" on n1 test -f "$file"
 done
+# Nobody's logins change by an installation.
+run on n1 sh -c 'pam-auth-update --package && cat /etc/pam.d/common-*'
+refute_output pam_llmgw_adopt
 
 test_case "the helper runs, the leader waits for the admin"
 for name in $(all_machines); do
