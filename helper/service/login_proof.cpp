@@ -1,6 +1,5 @@
 #include "service/login_proof.hpp"
 
-
 #include <filesystem>
 #include <system_error>
 #include <thread>
