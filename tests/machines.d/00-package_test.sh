@@ -85,6 +85,8 @@ arguments() {
         s) echo s auto ;;
         b) echo b true ;;
         ss) echo ss org.llmgw.Slurm1 State ;;
+        sb) echo sb n1 true ;;
+        asasxs) echo asasxs 0 0 0 requeue ;;
         ssv) echo ssv org.llmgw.Slurm1 State s ready ;;
         *) echo "$1" ;;
     esac
